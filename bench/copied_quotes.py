@@ -19,7 +19,7 @@ from bench.fragments import fetched_page
 from bench.site_labels import served
 from playwright.sync_api import sync_playwright
 
-from citewell.answer.verify import is_on_screen, verify_quote
+from citewell.answer.verify import are_on_screen, verify_quote
 from citewell.core.records import ExtractedPage, FetchedPage
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.whole_text import extract_whole_text
@@ -90,7 +90,7 @@ def main() -> None:
 
 def _verdict(quote: str, page: ExtractedPage, fetched: FetchedPage) -> str:
     verdict = verify_quote(quote, page.text).verdict
-    if verdict == "exact" or is_on_screen(quote, page.screen):
+    if verdict == "exact" or are_on_screen([quote], page.screen)[0]:
         return "exact"
     outside = verify_quote(quote, extract_whole_text(fetched)).verdict
     return "exact" if outside == "exact" else verdict

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.answer.verify import is_on_screen, verify_quote
+from citewell.answer.verify import are_on_screen, verify_quote
 from citewell.core.screen import BLOCK, UNSURE, pack_screen
 
 PAGE = "Herons wade in rivers.\n\nHerons eat small fish and frogs. They hunt at dawn.\n"
@@ -263,11 +263,11 @@ SCREEN = pack_screen(
     "copied", ["Up\tPrev\n", "Pro\t20\n\nFood¶\nFish, frogs", "Fish,\xa0frogs"]
 )
 def test_what_a_browser_copies_is_on_the_screen(copied: str) -> None:
-    assert is_on_screen(copied, SCREEN)
+    assert are_on_screen([copied], SCREEN) == [True]
 
 
 @pytest.mark.parametrize(
     "copied", ["10 Pro 20", "Fish, frog", "sh, frogs", "Food\tFish; frogs", ""]
 )
 def test_cells_without_their_borders_cut_words_and_other_marks_are_not(copied: str) -> None:
-    assert not is_on_screen(copied, SCREEN)
+    assert are_on_screen([copied], SCREEN) == [False]

@@ -10,7 +10,7 @@ from tests.hostile.little_cpu import little_cpu
 from tests.site import running_site
 from tests.tools.library import open_library
 
-from citewell.answer.verify import verify_quote
+from citewell.answer.verify import verify_quote, verify_quotes
 from citewell.core.difference import find_changes, mark_difference
 from citewell.core.sequence_match import find_opcodes
 
@@ -34,6 +34,19 @@ def test_a_long_quote_is_not_looked_for_at_every_sentence() -> None:
     assert result.found.startswith("The heron eats fish 9003.")
     assert result.difference is not None
     assert "[-none-]{+9100+}" in result.difference
+
+
+def test_twenty_absent_quotes_are_looked_for_in_a_large_page_at_the_cost_of_few() -> None:
+    page = "".join(
+        f"The **heron** of lake {number} eats [fish](lake-{number}.html) when `wind` is low. "
+        for number in range(10_000)
+    )
+    quotes = [(f"An owl of wood {number} hunts mice at night.", None) for number in range(20)]
+
+    with little_cpu():
+        results = verify_quotes([*quotes, ("lake 9999 eats fish", None)], page)
+
+    assert [result["verdict"] for result in results] == ["gone"] * 20 + ["exact"]
 
 
 def test_paragraphs_and_words_that_repeat_are_compared() -> None:

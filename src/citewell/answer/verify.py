@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 import re
-from bisect import bisect_right
+from bisect import insort
 from collections import Counter
 from dataclasses import fields
+from functools import cached_property
+from heapq import nsmallest
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
-from citewell.core.folding import fold
+from citewell.core.folding import FoldedText, fold
 from citewell.core.frozen import frozen
 from citewell.core.screen import BLOCK, UNSURE, unpack_screen
 from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
@@ -18,7 +21,7 @@ from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from citewell.core.citations import Verdict
     from citewell.core.text import Span
@@ -29,8 +32,8 @@ _LEAST_LIKENESS = 0.55
 _LEAST_PART_LIKENESS = 0.7
 _LEAST_PART_WORDS = 4
 _COMPARED_WINDOWS = 12
-_WINDOWS_OVER_EACH = 4
-_REFINED_WINDOWS = 6
+# On a page that repeats itself, all stretches may be alike.
+_MOST_READ_WINDOWS = 500
 # Shorter parts around an ellipsis could stand anywhere.
 _LEAST_PART_CHARACTERS = 12
 _MOST_ELIDED_CHARACTERS = 1_500
@@ -77,6 +80,39 @@ class _Elided(NamedTuple):
     is_fair: bool
 
 
+class _CheckedPage:
+    """A page that quotes are looked for in: what all of them need is made once, when it is needed.
+
+    A page of megabytes takes a second to fold, and another to be cut into words.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = neutralise(text)
+        self._words: dict[Span, list[str]] = {}
+
+    @cached_property
+    def folded(self) -> FoldedText:
+        return fold(self.text)
+
+    @cached_property
+    def _sentences(self) -> list[Span]:
+        return sentence_spans(self.text)
+
+    def spans(self, *, longest: int) -> list[Span]:
+        """Return where the sentences stand; those over a length in parts of half of it."""
+        half = longest // 2
+        return [
+            (at, min(at + half, end)) if end - start > longest else (start, end)
+            for start, end in self._sentences
+            for at in (range(start, end, half) if end - start > longest else (start,))
+        ]
+
+    def words_of(self, span: Span) -> list[str]:
+        if span not in self._words:
+            self._words[span] = words(self.text[slice(*span)])
+        return self._words[span]
+
+
 def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
     """Return whether `text`, a page's canonical text, still holds `quote`.
 
@@ -87,22 +123,32 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
     With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
     wherever it is found is exact.
     """
-    quote, text = neutralise(without_brackets(quote)), neutralise(text)
+    return _verify(quote, _CheckedPage(text), start)
+
+
+def verify_quotes(quotes: Sequence[tuple[str, int | None]], text: str) -> list[dict[str, Any]]:
+    """Return what `verify_quote` does for each quote and its `start`, as plain data.
+
+    The data can leave the process, and the page is read once for all of them.
+    """
+    page = _CheckedPage(text)
+    results = [_verify(quote, page, start) for quote, start in quotes]
+    return [
+        {each.name: getattr(result, each.name) for each in fields(result)} for result in results
+    ]
+
+
+def _verify(quote: str, page: _CheckedPage, start: int | None) -> Verification:
+    quote, text = neutralise(without_brackets(quote)), page.text
     if start is not None and text[start : start + len(quote)] == quote:
         return _found("exact", quote, start)
     at = text.find(quote)
     if at >= 0:
         return _found("exact" if start is None else "moved", quote, at)
-    folded = _find_folded(quote, text, start=start)
+    folded = _find_folded(quote, page, start=start)
     if folded is None and (bare := _without_quotation_marks(quote)) != quote:
-        quote, folded = bare, _find_folded(bare, text, start=start)
-    return folded or _nearest(quote, text)
-
-
-def verify_as_plain_data(quote: str, text: str, start: int | None) -> dict[str, Any]:
-    """Return the fields of what `verify_quote` returns, for another process."""
-    result = verify_quote(quote, text, start=start)
-    return {each.name: getattr(result, each.name) for each in fields(result)}
+        quote, folded = bare, _find_folded(bare, page, start=start)
+    return folded or _nearest(quote, page)
 
 
 def has_in_order(first: str, last: str, text: str) -> bool:
@@ -112,16 +158,21 @@ def has_in_order(first: str, last: str, text: str) -> bool:
     return start >= 0 and folded.find(fold(last).text.strip().casefold(), start) >= 0
 
 
-def is_on_screen(quote: str, screen: bytes) -> bool:
-    """Return whether a page shows the quote as it was copied: line by line, and cell by cell.
+def are_on_screen(quotes: Sequence[str], screen: bytes) -> list[bool]:
+    """Return whether a page shows each quote as it was copied: line by line, and cell by cell.
 
     Canonical text writes some of what a page shows otherwise, such as numbers that its style adds.
     """
-    wanted = _copied_lines(_without_quotation_marks(quote))
     shown = _copied_lines(unpack_screen(screen).replace(BLOCK, "\n"))
-    return bool(wanted) and any(
-        not _cuts_word(shown, at) and not _cuts_word(shown, at + len(wanted))
-        for at in _places(wanted, shown)
+    wanted = [_copied_lines(_without_quotation_marks(quote)) for quote in quotes]
+    return [bool(each) and _holds_words(shown, each) for each in wanted]
+
+
+def _holds_words(text: str, wanted: str) -> bool:
+    """Return whether `wanted` stands in the text and cuts no word at either end."""
+    return any(
+        not _cuts_word(text, at) and not _cuts_word(text, at + len(wanted))
+        for at in _places(wanted, text)
     )
 
 
@@ -142,19 +193,19 @@ def _copied_lines(text: str) -> str:
     return _SPACES.sub(" ", lines).strip()
 
 
-def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | None:
+def _find_folded(quote: str, page: _CheckedPage, *, start: int | None) -> Verification | None:
     """Return where the quote stands but for its typesetting, or with its ellipses filled in."""
-    page = fold(text)
+    text, shown = page.text, page.folded
     wanted = fold(quote).text.strip()
     if not wanted:
         return None
-    places = [page.span(at, at + len(wanted)) for at in _places(wanted, page.text)]
+    places = [shown.span(at, at + len(wanted)) for at in _places(wanted, shown.text)]
     spans = [span for span in places if _keeps_rows(span, text)]
     if places and not spans:
         return _compare(quote, text, places[0], likeness=_ELIDED_LIKENESS)
-    elided = None if spans else _find_elided(wanted, page.text)
+    elided = None if spans else _find_elided(wanted, shown.text)
     if elided is not None:
-        spans = [page.span(*elided.span)]
+        spans = [shown.span(*elided.span)]
         if not elided.is_fair:
             return _compare(quote, text, spans[0], likeness=_ELIDED_LIKENESS)
     if not spans:
@@ -242,12 +293,12 @@ def _found(verdict: Verdict, quote: str, start: int) -> Verification:
     )
 
 
-def _nearest(quote: str, text: str) -> Verification:
-    windows = _likest_windows(quote, text)
+def _nearest(quote: str, page: _CheckedPage) -> Verification:
+    text = page.text
     old = _WORD.findall(quote)
     effort = Effort()
     best_likeness, best = 0.0, None
-    for span in windows[:_COMPARED_WINDOWS]:
+    for span in _likest_windows(quote, page):
         matcher = BoundedMatcher(old, _WORD.findall(text[span[0] : span[1]]), effort)
         # Neither is below the likeness, and both take a moment.
         if min(matcher.real_quick_ratio(), matcher.quick_ratio()) <= best_likeness:
@@ -276,49 +327,37 @@ def _part_of(window: Span, quote: str, text: str, effort: Effort) -> tuple[Span,
     return (places[part][0][0], places[part][-1][1]), likeness
 
 
-def _likest_windows(quote: str, text: str) -> list[Span]:
-    """Return the stretches of text that the quote may have become, the likest first."""
+def _likest_windows(quote: str, page: _CheckedPage) -> list[Span]:
+    """Return the stretches of the page that the quote may have become, the likest first.
+
+    Words are counted sentence by sentence, so that a stretch is read only if it can be among the
+    likest: its words that the quote has too, repeats included, bound how alike the two are.
+    """
     wanted = Counter(words(quote))
-    spans = sentence_spans(text)
+    total = wanted.total()
     count = max(1, len(sentence_spans(quote)))
-    longest = 2 * len(quote) + 200
-    # By text: many windows of a page that repeats itself are alike.
-    overlaps: dict[str, float] = {}
-
-    def overlap(window: Span) -> float:
-        held = text[window[0] : window[1]]
-        if held not in overlaps:
-            overlaps[held] = _overlap(wanted, Counter(words(held)))
-        return overlaps[held]
-
-    def rank(firsts: Iterable[int]) -> list[Span]:
-        windows = {
-            window for first in firsts for window in _windows(spans, first, count, longest=longest)
-        }
-        return sorted(windows, key=lambda window: (-overlap(window), window))
-
-    # Windows of many sentences overlap so much that every few are enough to see where to look.
-    step = max(1, count // _WINDOWS_OVER_EACH)
-    windows = rank(range(0, len(spans), step))
-    if step == 1:
-        return windows
-    starts = [start for start, _ in spans]
-    around = (bisect_right(starts, start) - 1 for start, _ in windows[:_REFINED_WINDOWS])
-    near = {first for at in around for first in range(at - step, at + step)}
-    return rank(first for first in near if 0 <= first < len(spans))
-
-
-def _windows(spans: Sequence[Span], first: int, count: int, *, longest: int) -> Iterator[Span]:
-    """Give stretches from a sentence on that have about `count` sentences."""
+    # A line without sentences can be the whole page: its halves overlap in stretches of two.
+    spans = page.spans(longest=2 * len(quote) + 200)
+    held = [page.words_of(span) for span in spans]
+    sizes = [0, *accumulate(map(len, held))]
+    shared = [0, *accumulate(sum(map(wanted.__contains__, each)) for each in held)]
+    bounds: list[tuple[float, int, int]] = []
     for size in sorted({count, max(1, count - 1), count + 1}):
-        start, end = spans[first][0], spans[min(first + size, len(spans)) - 1][1]
-        # A line without sentences can be the whole page: it is looked at in overlapping parts.
-        for at in range(start, max(start + 1, end - longest // 2), longest // 2):
-            yield at, min(end, at + longest)
-
-
-def _overlap(wanted: Counter[str], held: Counter[str]) -> float:
-    return (wanted & held).total() / ((wanted | held).total() or 1)
+        for first in range(max(1, len(spans) - size + 1)):
+            last = min(first + size, len(spans))
+            common = min(shared[last] - shared[first], total)
+            if common:
+                likeness = common / (total + sizes[last] - sizes[first] - common)
+                bounds.append((-likeness, first, last))
+    found: list[tuple[float, Span]] = []
+    for bound, first, last in nsmallest(_MOST_READ_WINDOWS, bounds):
+        if len(found) >= _COMPARED_WINDOWS and bound > found[_COMPARED_WINDOWS - 1][0]:
+            break
+        window = Counter(word for each in held[first:last] for word in each if word in wanted)
+        common = (wanted & window).total()
+        likeness = common / (total + sizes[last] - sizes[first] - common)
+        insort(found, (-likeness, (spans[first][0], spans[last - 1][1])))
+    return [span for _, span in found[:_COMPARED_WINDOWS]]
 
 
 def _compare(quote: str, text: str, span: Span, *, likeness: float) -> Verification:

@@ -43,6 +43,12 @@ FAILURES: frozenset[ReferenceVerdict] = frozenset({"changed", "gone", "unreachab
 
 MAX_REFERENCES = 200
 
+# Reserved by RFC 2606: documents show such addresses, but send nobody there.
+_EXAMPLE_HOST = re.compile(
+    r"https?://(?:[^/?#:@]*\.)?(?:example(?:\.(?:com|net|org))?|test|invalid)(?:[:/?#]|\Z)",
+    re.IGNORECASE,
+)
+
 _NAME = re.compile(
     r"""\s(?:id|name)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.IGNORECASE
 )
@@ -101,9 +107,21 @@ class CitationChecker:
         self._supplied: set[str] = set()
 
     async def check(self, document: str) -> list[CheckedReference]:
-        """Return the verdicts on the quotes and links of a document, in its order."""
-        references = parse_references(document)[:MAX_REFERENCES]
+        """Return the verdicts on the quotes and links of a document, in its order.
+
+        Links to hosts that are reserved for examples are left out, unless their page is stored.
+        """
+        references = [
+            reference
+            for reference in parse_references(document)
+            if reference.quote or not await self._is_example(reference.url or "")
+        ][:MAX_REFERENCES]
         return [await self._check(reference) for reference in references]
+
+    async def _is_example(self, url: str) -> bool:
+        return (
+            _EXAMPLE_HOST.match(url) is not None and await self._find(url.partition("#")[0]) is None
+        )
 
     async def _check(self, reference: Reference) -> CheckedReference:
         if reference.url is None:

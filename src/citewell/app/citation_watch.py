@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.app.quote_search import look_for_quote
+from citewell.app.quote_search import look_for_quotes
 from citewell.core.errors import CitewellError, ExtractionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.citations import CitationChange, CitationToJudge, Verdict
+    from citewell.core.citations import CitationChange, CitationToJudge
     from citewell.core.records import PageText
     from citewell.events.emitter import Events
     from citewell.ingest.pipeline import Ingester
@@ -106,24 +106,29 @@ class CitationWatch:
         self, page: PageText, citations: Sequence[CitationToJudge], ingester: Ingester
     ) -> None:
         sandbox = ingester.sandbox
-        whole: str | None = None
-        was_read = False
-        for citation in citations:
-            result = await look_for_quote(
-                citation.quote, page.text, sandbox=sandbox, start=citation.start
-            )
-            verdict: Verdict = result.verdict
-            difference = (result.difference or "")[:_DIFFERENCE_CHARACTERS]
-            if verdict in ("changed", "gone") and not was_read:
-                whole, was_read = await _whole_text(page, ingester), True
-            if verdict in ("changed", "gone") and whole is not None:
-                outside = await look_for_quote(citation.quote, whole, sandbox=sandbox)
-                if outside.verdict == "exact":
-                    verdict, difference = "moved", ""
+        results = await look_for_quotes(
+            [(citation.quote, citation.start) for citation in citations], page.text, sandbox=sandbox
+        )
+        missing = [
+            citation.quote
+            for citation, result in zip(citations, results, strict=True)
+            if result.verdict in ("changed", "gone")
+        ]
+        whole = await _whole_text(page, ingester) if missing else None
+        outside = await look_for_quotes(
+            [(quote, None) for quote in missing if whole is not None], whole or "", sandbox=sandbox
+        )
+        elsewhere = {
+            quote
+            for quote, result in zip(missing, outside, strict=False)
+            if result.verdict == "exact"
+        }
+        for citation, result in zip(citations, results, strict=True):
+            has_moved = citation.quote in elsewhere
             await self._store.citations.judge(
                 citation,
-                verdict,
-                difference=difference,
+                "moved" if has_moved else result.verdict,
+                difference="" if has_moved else (result.difference or "")[:_DIFFERENCE_CHARACTERS],
                 page_hash=page.info.text_hash,
                 now=datetime.now(UTC),
             )

@@ -10,32 +10,46 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.verify import (
     Verification,
+    are_on_screen,
     has_in_order,
-    is_on_screen,
-    verify_as_plain_data,
-    verify_quote,
+    verify_quotes,
 )
 from citewell.core.off_loop import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citewell.web.sandbox import Sandbox
 
 # Some 10 ms, as long as a search.
 _SHORT_CHARACTERS = 5_000
 
 
-async def look_for_quote(
-    quote: str, text: str, *, sandbox: Sandbox, start: int | None = None
-) -> Verification:
-    """Return whether `text` still holds `quote`; see `verify_quote`.
+async def look_for_quotes(
+    quotes: Sequence[tuple[str, int | None]], text: str, *, sandbox: Sandbox
+) -> list[Verification]:
+    """Return whether `text` still holds each quote, which stood at its start; see `verify_quote`.
 
     Raises:
         ExtractionError: it took too long.
     """
+    if not quotes:
+        return []
     if len(text) <= _SHORT_CHARACTERS:
-        return await in_thread(lambda: verify_quote(quote, text, start=start))
-    plain = await sandbox.run(verify_as_plain_data, quote, text, start)
-    return Verification(**plain)
+        found = await in_thread(verify_quotes, quotes, text)
+    else:
+        found = await sandbox.run(verify_quotes, quotes, text)
+    return [Verification(**plain) for plain in found]
+
+
+async def look_for_quote(quote: str, text: str, *, sandbox: Sandbox) -> Verification:
+    """Return whether `text` still holds the quote, wherever it stands.
+
+    Raises:
+        ExtractionError: it took too long.
+    """
+    (result,) = await look_for_quotes([(quote, None)], text, sandbox=sandbox)
+    return result
 
 
 async def holds_in_order(ends: tuple[str, str], text: str, *, sandbox: Sandbox) -> bool:
@@ -49,12 +63,16 @@ async def holds_in_order(ends: tuple[str, str], text: str, *, sandbox: Sandbox) 
     return await sandbox.run(has_in_order, *ends, text)
 
 
-async def is_quote_shown(quote: str, screen: bytes, text: str, *, sandbox: Sandbox) -> bool:
-    """Return whether the page of `text` shows the quote on its screen; see `is_on_screen`.
+async def are_quotes_shown(
+    quotes: Sequence[str], screen: bytes, text: str, *, sandbox: Sandbox
+) -> list[bool]:
+    """Return whether the page of `text` shows each quote on its screen; see `are_on_screen`.
 
     Raises:
         ExtractionError: it took too long.
     """
+    if not quotes:
+        return []
     if len(text) <= _SHORT_CHARACTERS:
-        return await in_thread(is_on_screen, quote, screen)
-    return await sandbox.run(is_on_screen, quote, screen)
+        return await in_thread(are_on_screen, quotes, screen)
+    return await sandbox.run(are_on_screen, quotes, screen)

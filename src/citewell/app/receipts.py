@@ -54,7 +54,10 @@ async def make_receipt(
     for citation in dict.fromkeys(citations):
         span = parse_citation_id(citation)
         if span is None:
-            raise InvalidArgument(f"{citation[:80]!r} is not a citation id from Citewell.")
+            raise InvalidArgument(
+                f"{citation[:80]!r} is not a citation id from Citewell.",
+                suggestion="Each result has the ids of its quotes; `citewell citations` lists all.",
+            )
         by_page.setdefault(span.source_id, []).append((citation.strip(), span))
     pages = [
         await _find_cited(source_id, cited, store=store, may_see=may_see)

@@ -18,7 +18,8 @@ _CHANGING = re.compile(
     |(?P<target>\]\([^()\s]{0,2000}+\))
     |(?P<goes_on>^[ \t]{0,20}+\.\.\.(?=[ \t]|$))
     # A line ends here, so that the marks of the next one are seen.
-    |(?P<space>(?:[|\u200b\ufeff]|[^\S\n])++\n?|\n)
+    # The one space between two words stays; most of a page's spaces are skipped here.
+    |(?P<space>(?!(?<=[^\W_])[ ][^\s|\u200b\ufeff])(?:(?:[|\u200b\ufeff]|[^\S\n])++\n?|\n))
     |(?P<single>[‘’‚‛′´])
     |(?P<double>[“”„‟″«»])
     |(?P<dash>[‐‑‒–—―−])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from citewell.app.quote_search import is_quote_shown, look_for_quote
+from citewell.app.quote_search import are_quotes_shown, look_for_quotes
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
 from citewell.core.citations import VERDICTS, Verdict
@@ -29,6 +29,7 @@ from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from citewell.answer.verify import Verification
@@ -102,16 +103,12 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
     start = cited.start if cited and isinstance(arguments.quote, str) else None
     sandbox = call.parts.ingester.sandbox
-    # One at a time, so that one call takes one place.
-    verdicts = [await _judge(quote, page, start, sandbox) for quote in quotes]
-    if any(verdict.verdict in ("changed", "gone") for verdict in verdicts):
+    verdicts = await _judge([(quote, start) for quote in quotes], page, sandbox)
+    if any(map(_is_missing, verdicts)):
         whole_text = await call.parts.ingester.read_whole_text(page.info)
-        verdicts = [
-            await _look_outside(
-                quote, whole_text, verdict, is_cited=start is not None, sandbox=sandbox
-            )
-            for quote, verdict in zip(quotes, verdicts, strict=True)
-        ]
+        verdicts = await _look_outside(
+            quotes, whole_text, verdicts, is_cited=start is not None, sandbox=sandbox
+        )
     worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
     about: dict[str, Any] = worst.model_dump()
     about |= shape_moment(page.info.fetched_at, page.info.origin)
@@ -178,29 +175,51 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
     )
 
 
-async def _judge(quote: str, page: _Version, start: int | None, sandbox: Sandbox) -> QuoteVerdict:
-    result = await look_for_quote(quote, page.text, sandbox=sandbox, start=start)
-    if result.verdict in ("changed", "gone") and await is_quote_shown(
-        quote, page.screen, page.text, sandbox=sandbox
-    ):
-        return _shape_shown(result, is_cited=start is not None)
-    return _shape(result)
+async def _judge(
+    quotes: Sequence[tuple[str, int | None]], page: _Version, sandbox: Sandbox
+) -> list[QuoteVerdict]:
+    results = await look_for_quotes(quotes, page.text, sandbox=sandbox)
+    missing = [at for at, result in enumerate(results) if _is_missing(result)]
+    shown = await are_quotes_shown(
+        [quotes[at][0] for at in missing], page.screen, page.text, sandbox=sandbox
+    )
+    on_screen = {at for at, is_shown in zip(missing, shown, strict=True) if is_shown}
+    return [
+        _shape_shown(result, is_cited=quotes[at][1] is not None)
+        if at in on_screen
+        else _shape(result)
+        for at, result in enumerate(results)
+    ]
+
+
+def _is_missing(result: Verification | QuoteVerdict) -> bool:
+    return result.verdict in ("changed", "gone")
 
 
 async def _look_outside(
-    quote: str,
+    quotes: Sequence[str],
     whole_text: str | None,
-    inside: QuoteVerdict,
+    inside: Sequence[QuoteVerdict],
     *,
     is_cited: bool,
     sandbox: Sandbox,
-) -> QuoteVerdict:
-    """Return the verdict on the whole text if it is better than that `inside` the main text."""
-    if inside.verdict in ("exact", "moved"):
-        return inside
+) -> list[QuoteVerdict]:
+    """Return the verdicts, those on the whole text where they are better than `inside`."""
+    missing = [at for at, verdict in enumerate(inside) if _is_missing(verdict)]
+    verdicts = list(inside)
     if whole_text is None:
-        return inside.model_copy(update={"checked": "main text"})
-    outside = await look_for_quote(quote, whole_text, sandbox=sandbox)
+        for at in missing:
+            verdicts[at] = inside[at].model_copy(update={"checked": "main text"})
+        return verdicts
+    found = await look_for_quotes(
+        [(quotes[at], None) for at in missing], whole_text, sandbox=sandbox
+    )
+    for at, outside in zip(missing, found, strict=True):
+        verdicts[at] = _better(inside[at], outside, is_cited=is_cited)
+    return verdicts
+
+
+def _better(inside: QuoteVerdict, outside: Verification, *, is_cited: bool) -> QuoteVerdict:
     if VERDICTS.index(outside.verdict) >= VERDICTS.index(inside.verdict):
         return inside.model_copy(update={"checked": "whole page"})
     moved = outside.verdict == "exact" and is_cited
