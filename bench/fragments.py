@@ -189,12 +189,18 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
 
 def _shown_lines(text: str, visible: str) -> str:
     """Return the lines that a page whose visible letters are given shows when it is opened."""
-    return "\n".join(
-        line
-        for line in text.split("\n")
-        if (letters := _letters(line))[:_EDGE_LETTERS] in visible
-        or letters[-_EDGE_LETTERS:] in visible
-    )
+    return "\n".join(line for line in text.split("\n") if _is_shown(_letters(line), visible))
+
+
+def _is_shown(letters: str, visible: str) -> bool:
+    """Return whether a line's beginning or end is in view, and half of what it says.
+
+    A line that is hidden can end with a name that the page shows elsewhere.
+    """
+    edges = letters[:_EDGE_LETTERS], letters[-_EDGE_LETTERS:]
+    parts = [letters[at : at + _EDGE_LETTERS] for at in range(0, len(letters), _EDGE_LETTERS)]
+    shown = sum(part in visible for part in parts)
+    return any(edge in visible for edge in edges) and 2 * shown >= len(parts)
 
 
 def _ends(text: str) -> str:

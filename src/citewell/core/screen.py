@@ -6,6 +6,7 @@ import re
 import unicodedata
 import zlib
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -22,6 +23,9 @@ BLOCK = "\x1e"
 """Stands between the blocks of a page: paragraphs, items, cells."""
 UNSURE = "\x1f"
 """Stands for something that a browser may or may not show."""
+
+RESET = "\x1c"
+"""Stands first on a page whose scripts jump to its anchor again, which ends any highlight."""
 
 NUMBER = "\x1d"
 """Stands before the number of a line, which the page shows and canonical text leaves out."""
@@ -57,6 +61,8 @@ class Screen:
     """As a browser compares them, …"""
     quotable: str
     """… and without the numbers of lines, which no quote has."""
+    jumps_again: bool = False
+    """Whether a highlight ends when the link has an anchor too."""
 
 
 def pack_screen(text: str) -> bytes:
@@ -72,10 +78,11 @@ def unpack_screen(packed: bytes) -> str:
 @lru_cache(maxsize=16)
 def open_screen(packed: bytes) -> Screen:
     """Return the words of a page, ready to be searched."""
-    text = unpack_screen(packed)
+    unpacked = unpack_screen(packed)
+    text = unpacked.removeprefix(RESET)
     folded = _fold(text)
     quotable = _LINE_NUMBER.sub(lambda number: NUMBER * len(number.group()), folded)
-    return Screen(text=text, folded=folded, quotable=quotable)
+    return Screen(text, folded, quotable, jumps_again=unpacked != text)
 
 
 @lru_cache(maxsize=8)
@@ -148,49 +155,55 @@ def _line_starts(text: str) -> list[int]:
 def _places(folded: str, words: Sequence[str]) -> list[Span]:
     if len(words) <= _WHOLE_WORDS and (whole := _find_words(folded, words)):
         return whole
-    heads, tails = _find_heads(folded, words), _find_tails(folded, words)
+    begins = _find_begins(folded, words)
+    # The last words are the first ones, read backwards.
+    ends = [
+        len(folded) - begin
+        for begin in _find_begins(folded[::-1], [word[::-1] for word in reversed(words)])
+    ]
     length = sum(map(len, words))
     places: list[Span] = []
-    for begin, _ in heads:
-        ends = [stop for _, stop in tails if begin < stop <= begin + 4 * length + _NEARBY]
-        sizes = {stop: len(_letters(folded[begin:stop])) for stop in ends}
-        likely = min(sizes, key=lambda stop: abs(sizes[stop] - length), default=begin)
-        if length <= 2 * sizes.get(likely, 0) and sizes[likely] <= 2 * length + _NEARBY:
+    for begin in begins:
+        near = [end for end in ends if begin < end <= begin + 4 * length + _NEARBY]
+        sizes = {end: len(_letters(folded[begin:end])) for end in near}
+        likely = min(sizes, key=lambda end: abs(sizes[end] - length), default=begin)
+        is_as_long = length <= 2 * sizes.get(likely, 0) and sizes[likely] <= 2 * length + _NEARBY
+        if is_as_long and _has_most(folded[begin:likely], words):
             places.append((begin, likely))
     return places or _places_of_part(folded, words)
+
+
+def _has_most(text: str, words: Sequence[str]) -> bool:
+    """Return whether a stretch has most of the words; folded rows may begin and end like others."""
+    wanted = Counter(words)
+    return 2 * (wanted & Counter(_LETTERS.findall(text))).total() > len(words)
 
 
 def _places_of_part(folded: str, words: Sequence[str]) -> list[Span]:
     """Return where the largest part of a quote stands whose other part the page does not show."""
     size = len(words) // 2
-    while size >= _LEAST_WORDS:
+    while size >= max(_LEAST_WORDS, len(words) // 8):
         if found := _find_words(folded, words[:size]) or _find_words(folded, words[-size:]):
             return found
         size //= 2
     return []
 
 
-def _find_heads(folded: str, words: Sequence[str]) -> list[Span]:
-    """Return where the first words stand; what the page shows between them may be left out."""
+def _find_begins(folded: str, words: Sequence[str]) -> list[int]:
+    """Return where the first words begin that the page shows, a few that it lacks apart."""
     for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
         if skip + count > len(words):
             continue
         if found := _find_words(folded, words[skip : skip + count]):
-            return [(_extend_back(folded, begin, words[:skip]), end) for begin, end in found]
+            return [_begin_of_skipped(folded, begin, words[:skip]) for begin, _ in found]
     return []
 
 
-def _extend_back(folded: str, begin: int, skipped: Sequence[str]) -> int:
+def _begin_of_skipped(folded: str, begin: int, skipped: Sequence[str]) -> int:
     """Return where the skipped words begin that stand shortly before a place, or the place."""
     nearest = max(0, begin - _NEARBY)
     above = _find_words(folded[nearest:begin], skipped) if skipped else []
     return nearest + above[-1][0] if above else begin
-
-
-def _find_tails(folded: str, words: Sequence[str]) -> list[Span]:
-    """Return where the last words stand: the first ones, read backwards."""
-    backwards = _find_heads(folded[::-1], [word[::-1] for word in reversed(words)])
-    return [(len(folded) - end, len(folded) - begin) for begin, end in backwards]
 
 
 def _find_words(folded: str, words: Sequence[str]) -> list[Span]:

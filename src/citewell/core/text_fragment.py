@@ -37,7 +37,9 @@ _WHOLE_CHARACTERS = 32
 _LONGEST_WHOLE = 240
 _TERM_WORDS = (3, 5, 8, 12, 20, 40)
 _CONTEXT_WORDS = (2, 4, 8, 16, 40)
-# A quote of more blocks that repeat than this is named from the next one on.
+# So many blocks that repeat are passed over until one is found that begins what can be named …
+_MOST_REPEATED = 12
+# … and so many directives make a link, the last ones.
 _MOST_PARTS = 4
 _MIDDLE_TRIES = 12
 _WHITE_SPACE = re.compile(r"\s")
@@ -56,6 +58,8 @@ def link_to_quote(
     fragment = text_fragment(text, start, end, screen=screen)
     if fragment is None:
         return link_to_section(url, anchor)
+    if screen and open_screen(screen).jumps_again:
+        anchor = None
     return f"{link_to_section(url, anchor) if anchor else url + '#'}{DIRECTIVE}{fragment}"
 
 
@@ -73,8 +77,8 @@ def text_fragment(text: str, start: int, end: int, *, screen: bytes = b"") -> st
     words = words_on_screen(shown, place)
     if words.first > words.last:
         return None
-    directives = _name(words, words.first, words.last, parts=_MOST_PARTS)
-    return _AND.join(dict.fromkeys(directives)) or None
+    directives = _name(words, words.first, words.last, parts=_MOST_REPEATED)
+    return _AND.join(list(dict.fromkeys(directives))[-_MOST_PARTS:]) or None
 
 
 def _name(words: ScreenWords, first: int, last: int, *, parts: int) -> list[str]:
