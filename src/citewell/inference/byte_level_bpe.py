@@ -21,8 +21,9 @@ _PIECES = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S
 # No text that people write has tokens this long on average; past it, tokenizing is wasted work.
 _MAX_CHARACTERS_PER_TOKEN = 16
 _BYTES = 256
-# A letter that is in no vocabulary of this kind.
+# A letter that is in no vocabulary of this kind, and a byte that is in no UTF-8.
 _BETWEEN = "\u0400"
+_NO_BYTE = 0xFF
 
 
 class ByteLevelTokenizer:
@@ -63,15 +64,13 @@ def _rank_tokens(
 ) -> tuple[npt.NDArray[np.int64], dict[bytes, int]]:
     """Return the model's id of each rank, and the ranks: the bytes first, then in merging order."""
     letters = _byte_letters()
-    written = [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
-    # In one pass: one by one it would take longer than the rest of loading the model.
+    written = map(" ".join, merges) if isinstance(merges[0], list) else merges
+    # In one pass each: token by token it would take longer than the rest of loading the model.
     joined = _BETWEEN.join(written).replace(" ", "")
-    tokens = [letters[byte] for byte in range(_BYTES)] + joined.split(_BETWEEN)
-    as_bytes = {ord(letter): byte for byte, letter in letters.items()}
-    encoded = [
-        token.encode("latin-1")
-        for token in _BETWEEN.join(tokens).translate(as_bytes).split(_BETWEEN)
-    ]
+    tokens = [*letters.values(), *joined.split(_BETWEEN)]
+    as_bytes = {ord(letter): byte for byte, letter in letters.items()} | {ord(_BETWEEN): _NO_BYTE}
+    merged = joined.translate(as_bytes).encode("latin-1").split(bytes([_NO_BYTE]))
+    encoded = [*(bytes([byte]) for byte in letters), *merged]
     ids = np.fromiter(map(vocabulary.__getitem__, tokens), dtype=np.int64, count=len(tokens))
     # A token that two merges make has the rank of the first: what is set last stays.
     ranks = dict(zip(reversed(encoded), reversed(range(len(encoded))), strict=True))
@@ -83,9 +82,9 @@ def _marks(processor: dict[str, Any]) -> tuple[int, int]:
 
 
 def _byte_letters() -> dict[int, str]:
-    """Return the letter that represents each byte in the vocabulary: itself if printable."""
+    """Return the letter of each byte, in their order, in the vocabulary: itself if printable."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(_BYTES) if byte not in set(shown)]
     letters = {byte: chr(byte) for byte in shown}
     letters |= {byte: chr(_BYTES + place) for place, byte in enumerate(hidden)}
-    return letters
+    return {byte: letters[byte] for byte in range(_BYTES)}

