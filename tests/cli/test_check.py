@@ -134,3 +134,15 @@ def test_a_link_to_an_anchor_that_the_page_lacks_is_gone(
 
     expected = {good: "found", bad: "gone", **dict.fromkeys(others, "found")}
     assert (live, fetched) == (stored, kept) == (1, expected)
+
+
+def test_links_to_hosts_that_are_reserved_for_examples_are_left_out(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    hosts = ["example.org", "docs.example.com:8080", "wiki.example", "site.test"]
+    links = "\n\n".join(f"<https://{host}/guide>" for host in hosts)
+    lookalike = shell.site.url("/no-such-page?at=docs.example")
+
+    code, verdicts = check(shell, capsys, tmp_path / "notes.md", f"{links}\n\n<{lookalike}>\n")
+
+    assert (code, verdicts) == (1, {lookalike: "unreachable"})

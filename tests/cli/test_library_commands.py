@@ -45,11 +45,12 @@ def test_a_page_that_fails_is_told_by_the_exit_code_and_the_job(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = run(shell, "sites", "add", shell.site.url("/missing"))
-    capsys.readouterr()
+    told = capsys.readouterr().out
     [website] = run_json(shell, capsys, "sites", "list", "--status", "failed")["websites"]
     [job] = run_json(shell, capsys, "jobs", "--state", "failed")["jobs"]
 
     assert code == 1
+    assert f"To drop it: `citewell sites delete {website['source_id']}`." in told
     assert "does not exist" in website["error_message"]
     assert (job["state"], job["kind"]) == ("failed", "process_website")
 

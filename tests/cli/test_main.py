@@ -75,6 +75,8 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["ask"], "required"),
         (["ask", "https://example.org/"], "the question is missing"),
         (["ask", "https://a.example/", "https://b.example/"], "https://b.example/ is a URL"),
+        (["ask", "Which day is it?", "https://a.example/"], "ask https://a.example/ 'Which day"),
+        (["ask", "Which day is it?", "."], "did you mean: citewell ask . 'Which day is it?'"),
         (["ask", "https://a.example/", "what", "is", "this"], "put the question in quotes"),
         (["search"], "required: QUERY"),
         (["search", "word", "--top-k", "many"], "'many' is not a whole number"),

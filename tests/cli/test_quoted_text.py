@@ -57,6 +57,34 @@ def test_code_in_an_item_keeps_its_own_indentation() -> None:
     assert shown_slice(text, "     if x", "go()") == [" if x:", "     go()"]
 
 
+QUOTED_CODE = """> Run:
+>
+> ```bash
+> cat <file> \\
+>    [a](b)
+> if x; then
+>    go
+> fi
+> ```
+>
+> Then rest.
+"""
+
+
+def test_code_in_a_block_quote_is_shown_as_it_is() -> None:
+    lines = ["▌ Run:", "▌  cat <file> \\", "▌     [a](b)", "▌  if x; then", "▌     go", "▌  fi"]
+
+    assert shown(QUOTED_CODE) == [*lines, "▌ Then rest."]
+
+
+def test_a_part_of_code_in_a_block_quote_is_shown_as_code() -> None:
+    code = [" if x; then", "    go", " fi"]
+
+    assert shown_slice(QUOTED_CODE, "> if x", "> fi") == code
+    assert shown_slice(QUOTED_CODE, "if x", "> fi") == code
+    assert shown_slice(QUOTED_CODE, "if x", "rest.") == [*code, "", "▌ Then rest."]
+
+
 def test_brackets_in_code_are_no_link() -> None:
     assert shown("```\nhandlers[0](event)\n```") == [" handlers[0](event)"]
 

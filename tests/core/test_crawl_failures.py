@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.crawl_failures import CrawlFailure, FailureKind, note_of, read_note
+from citewell.core.crawl_failures import CrawlFailure, FailureKind, note_of, parse_note
 from citewell.core.errors import (
     CitewellError,
     ExtractionError,
@@ -32,10 +32,10 @@ from citewell.core.errors import (
     ],
 )
 def test_a_failure_is_kept_with_its_kind(error: CitewellError, kind: FailureKind) -> None:
-    assert read_note(note_of(error)) == CrawlFailure(kind=kind, reason=error.message)
+    assert parse_note(note_of(error)) == CrawlFailure(kind=kind, reason=error.message)
 
 
 def test_a_note_of_an_older_version_is_a_reason() -> None:
     note = "https://docs.example/a answers with status 403: no"
 
-    assert read_note(note) == CrawlFailure(kind="other", reason=note)
+    assert parse_note(note) == CrawlFailure(kind="other", reason=note)

@@ -91,10 +91,10 @@ async def view_website(parts: Parts, source_id: int, *, project: str) -> Website
 async def list_failed_pages(parts: Parts, source_id: int, *, limit: int) -> list[FailedPage]:
     """Return the first pages that the last crawl of a site could not read."""
     # Imported late: lists of websites are made without.
-    from citewell.core.crawl_failures import read_note
+    from citewell.core.crawl_failures import parse_note
 
     notes = await parts.store.crawls.first_errors(source_id, limit=limit)
-    failures = [(url, read_note(note)) for url, note in notes]
+    failures = [(url, parse_note(note)) for url, note in notes]
     return [FailedPage(url=url, kind=told.kind, reason=told.reason) for url, told in failures]
 
 

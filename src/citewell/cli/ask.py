@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
@@ -15,7 +16,6 @@ from citewell.core.errors import InvalidArgument, UnsupportedContent
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from pathlib import Path
 
     from citewell.app.open import App
     from citewell.cli.tool_call import Failures
@@ -145,7 +145,11 @@ def _check_positions(urls: list[str], question: str) -> None:
     Raises:
         InvalidArgument: one of them was made.
     """
-    if urls and question.startswith(("http://", "https://")):
+    is_url = question.startswith(("http://", "https://"))
+    if len(urls) == 1 and " " in urls[0] and (is_url or Path(question).exists()):
+        turned = shlex.join(["citewell", "ask", question, urls[0]])
+        raise InvalidArgument(f"the question stands last; did you mean: {turned}")
+    if urls and is_url:
         raise InvalidArgument(f"the last argument is the question, but {question} is a URL")
     is_page = " " not in question.strip() and not question.endswith("?")
     if not urls and is_page:

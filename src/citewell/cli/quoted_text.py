@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _MOST_LINES = 14
 # Where fewer lines of code would be seen before the cut, the code is shown from its beginning on.
 _LEAST_CODE = 4
-_FENCE = re.compile(r"[ ]*+(`{3,})")
+_FENCE = re.compile(r"([ >]*+)(`{3,})")
 # Code is matched first: it is shown as it is. Rich drops HTML, but a page that writes of <title>
 # means the word; and it prints an address that it does not link beside the text of the link.
 _FOR_RICH = re.compile(
-    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks))"
+    r"(?P<code>^[ >]*+```.*?(?:\n[ >]*+```|\Z)|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks))"
     r"|\[(?P<linked>[^\[\]\n]*)\]\((?!https?:)[^()\s]*\)"
     r"|(?P<tag><)(?=[A-Za-z/!?])",
     re.DOTALL | re.MULTILINE,
@@ -90,9 +90,10 @@ def _opened(text: str, opening: str) -> str:
     fence = _FENCE.match(opening)
     if fence is not None:
         # Four spaces before a fence would make text of it.
-        indent = fence.start(1)
-        code, closing, after = _until_closed(text, fence[1])
-        return opening[indent:] + _without_indent(code, indent) + closing.lstrip(" ") + after
+        before, ticks = fence.groups()
+        code, closing, after = _until_closed(text, ticks)
+        bare = _without_prefix(code, before)
+        return opening.removeprefix(before) + bare + closing.lstrip(" >") + after
     first, _, rest = text.partition("\n")
     if opening or not first.startswith("|") or _DELIMITER_ROW.match(rest):
         return opening + text
@@ -101,14 +102,19 @@ def _opened(text: str, opening: str) -> str:
 
 
 def _until_closed(text: str, fence: str) -> tuple[str, str, str]:
-    closing = re.compile(rf"^ *+{fence}$", re.MULTILINE).search(text)
+    closing = re.compile(rf"^[ >]*+{fence}$", re.MULTILINE).search(text)
     if closing is None:
         return text, "", ""
     return text[: closing.start()], closing[0], text[closing.end() :]
 
 
-def _without_indent(code: str, indent: int) -> str:
-    return re.sub(rf"^ {{1,{indent}}}", "", code, flags=re.MULTILINE) if indent else code
+def _without_prefix(code: str, prefix: str) -> str:
+    """Return the code without what stands before its fence: spaces, or the sign of a quotation."""
+    if not prefix:
+        return code
+    signs = prefix.rstrip()
+    pattern = rf"^{signs} ?" if signs else rf"^ {{1,{len(prefix)}}}"
+    return re.sub(pattern, "", code, flags=re.MULTILINE)
 
 
 class _Code(CodeBlock):

@@ -243,6 +243,8 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
         if state == "failed" and view.job is not None and view.job.error is not None:
             advice = error_of_kind(view.job.error_kind, view.job.error).suggestion
             lines += [f"  try: {advice}"] if advice else []
+            if not view.website.pages:
+                lines.append(f"  To drop it: `citewell sites delete {website.source_id}`.")
         pages = await failed_pages_of(parts, view.website)
         shape["failures"] = failure_shapes(pages)
         # What was read before is as it was: nothing failed this time.

@@ -54,7 +54,7 @@ def note_of(error: CitewellError) -> str:
     return f"{_kind_of(error)}: {error.message}"
 
 
-def read_note(note: str) -> CrawlFailure:
+def parse_note(note: str) -> CrawlFailure:
     """Return what `note_of` kept; a note without a kind is of an older version."""
     name, _, reason = note.partition(": ")
     kind = next((known for known in get_args(FailureKind) if known == name), None)

@@ -133,7 +133,7 @@ class AddressRefused(FetchError):
 class HostUnreachable(FetchError):
     """The host has no address, or refuses or breaks the connection."""
 
-    suggestion = "Check the spelling of the host name; the site may be down."
+    suggestion = "Check the host name. Else the site may be down, or this machine offline."
 
 
 class FetchTimeout(FetchError):

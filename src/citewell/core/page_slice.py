@@ -9,7 +9,8 @@ _DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
 _ENDS_CLAUSE = re.compile(r"[.!?:;…。！？：；][\"'”’»」』)\]*_`]{0,6}+\s*+\Z")
 # What can stand before the first sentence of a line: signs of items, quotations and headings.
 _LINE_MARKS = " \t>-*+#0123456789.)"
-_FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
+# Code can stand in an item or in a block quote.
+_FENCE_LINE = re.compile(r"^ *+((?:> *+)*+`{3,})([^`\n]*+)$", re.MULTILINE)
 
 
 def table_header(text: str, start: int) -> tuple[str, str] | None:
@@ -72,16 +73,23 @@ def fence_line(text: str, offset: int) -> str:
     for match in _FENCE_LINE.finditer(text, 0, offset):
         if opening is None:
             opening = match
-        elif match[1] == opening[1] and not match[2]:
+        elif _closes(match, opening[1]):
             opening = None
     return "" if opening is None else opening[0]
 
 
 def open_fence(text: str, fence: str = "") -> str:
-    """Return the fence that is open at the end of `text`, where `fence` is open at its start."""
+    """Return the fence that is open at the end of `text`, where `fence` is open at its start.
+
+    In a block quote it begins with the quotation's sign.
+    """
     for match in _FENCE_LINE.finditer(text):
         if not fence:
-            fence = match.group(1)
-        elif match.group(1) == fence and not match.group(2):
+            fence = match[1]
+        elif _closes(match, fence):
             fence = ""
     return fence
+
+
+def _closes(line: re.Match[str], fence: str) -> bool:
+    return line[1].count("`") == fence.count("`") and not line[2]

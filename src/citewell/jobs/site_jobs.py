@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from citewell.core.crawl_failures import read_note
+from citewell.core.crawl_failures import parse_note
 from citewell.core.errors import InferenceError
 from citewell.core.jobs import JobProgress
 from citewell.core.library import ChangeReport
@@ -137,7 +137,7 @@ async def _summary(parts: LibraryParts, website: Website) -> tuple[WebsiteStatus
     notes: list[str] = []
     if failed:
         errors = await parts.store.crawls.first_errors(website.source_id, limit=1)
-        first = f", the first because {read_note(errors[0][1]).reason}" if errors else ""
+        first = f", the first because {parse_note(errors[0][1]).reason}" if errors else ""
         notes.append(f"{failed} of {_tried(counts)} pages could not be read{first}")
     if counts.get("waiting"):
         limit = website.options.max_pages

@@ -51,3 +51,13 @@ def test_a_long_paragraph_after_much_text_begins_the_next_piece() -> None:
     text = f"{opening}\n\n{' '.join(['Then comes more.'] * 40)}\n"
 
     assert pieces(text, max_tokens=30)[:2] == [opening, "Then comes more. " * 7]
+
+
+def test_a_piece_that_cuts_code_in_a_block_quote_is_fenced_in_the_quote() -> None:
+    code = "".join(f"> print({n})\n" for n in range(100))
+
+    shown = pieces(f"> Run:\n>\n> ```\n{code}> ```\n", max_tokens=150)
+
+    assert len(shown) > 2
+    assert all(piece.startswith("> ```\n> print") for piece in shown[1:])
+    assert all(piece.endswith(")\n> ```") for piece in shown)
