@@ -18,6 +18,7 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from tests.conformance.input_rounds import ROUNDS, play_round
 
 Context = ServerRequestContext[Any, Any]
@@ -326,7 +327,10 @@ async def _sample(prompt: str, context: Context) -> str:
     message = types.SamplingMessage(role="user", content=text(prompt))
     params = types.CreateMessageRequestParams(messages=[message], max_tokens=100)
     request = types.CreateMessageRequest(params=params)
-    answer = await context.session.send_request(request, types.CreateMessageResult)
+    related = ServerMessageMetadata(related_request_id=context.request_id)
+    answer = await context.session.send_request(
+        request, types.CreateMessageResult, metadata=related
+    )
     return f"LLM response: {getattr(answer.content, 'text', '')}"
 
 

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
-import uvicorn
 from tests.clients.node import environment, program
 from tests.conformance.fixtures import Fixtures
 from tests.server.shelf import Shelf
-from tests.server.tiny import serving
+from tests.server.tiny import listening, serving
 
 from citewell.app.open import open_app
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
-from citewell.server.listener import bind
 from citewell.tools.registry import Registry
 
 pytestmark = pytest.mark.anyio
@@ -46,15 +45,10 @@ async def serving_fixtures() -> AsyncIterator[str]:
     """Serve the suite's fixtures over our HTTP application; gives the base URL."""
     settings = Settings(database_url="sqlite://", embedder="none")
     registry = Registry([], timeout_seconds=60, max_response_bytes=1_000_000)
-    listener = bind("127.0.0.1", 0)
-    async with open_app(settings) as app, anyio.create_task_group() as tasks:
+    async with open_app(settings) as app:
         asgi_app = build_http_app(Fixtures().server(), registry, app, settings=settings)
-        server = uvicorn.Server(
-            uvicorn.Config(asgi_app, log_config=None, timeout_graceful_shutdown=1)
-        )
-        tasks.start_soon(server.serve, [listener])
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
+        async with listening(asgi_app) as url:
+            yield url
 
 
 async def run_suite(suite: str, url: str, version: str, folder: Path) -> dict[str, list[str]]:
@@ -95,6 +89,45 @@ async def test_the_plumbing_passes_every_scenario(suite: str, version: str, tmp_
         failed = await run_suite(suite, url, version, tmp_path)
 
     compare(failed, EXPECTED["plumbing"])
+
+
+@pytest.mark.parametrize("tool", ["test_sampling", "test_elicitation"])
+async def test_the_fixtures_ask_on_the_stream_of_the_call(tool: str) -> None:
+    # The suite's client opens its other stream beside its first call: what is sent there is lost
+    # when the call comes first, as it does on a loaded machine.
+    capabilities: dict[str, object] = {"sampling": {}, "elicitation": {}}
+    arguments = {"prompt": "Which bird?", "message": "Which bird?"}
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    async with serving_fixtures() as url, httpx2.AsyncClient(headers=accept) as http:
+        opened = await http.post(
+            f"{url}/mcp",
+            json=request(
+                "initialize",
+                protocolVersion="2025-11-25",
+                capabilities=capabilities,
+                clientInfo={"name": "test", "version": "1"},
+            ),
+        )
+        http.headers["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
+        call = request("tools/call", name=tool, arguments=arguments)
+        with anyio.fail_after(30):
+            async with http.stream("POST", f"{url}/mcp", json=call) as stream:
+                asked = await first_message(stream)
+
+    assert asked["method"] in {"sampling/createMessage", "elicitation/create"}
+
+
+def request(method: str, **params: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+async def first_message(stream: httpx2.Response) -> Any:
+    """Return the first JSON-RPC message of a stream of events."""
+    async for line in stream.aiter_lines():
+        if data := line.removeprefix("data:").strip() if line.startswith("data:") else "":
+            return json.loads(data)
+    raise AssertionError("the stream ended without a message")
 
 
 @pytest.mark.parametrize(("suite", "version"), RUNS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
 import uvicorn
+from starlette.types import ASGIApp
 
 from citewell.app.corpus import open_store_part
 from citewell.app.open import App, open_app
@@ -131,20 +132,28 @@ def in_memory(settings: Settings) -> Settings:
 async def serving(served: Served, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
-    listener = bind("127.0.0.1", 0)
     async with served.open_app(settings) as app:
         registry, metrics = served.registry(), Metrics()
         server = build_server(registry, app, settings=settings, metrics=metrics)
         asgi_app = build_http_app(server, registry, app, settings=settings, metrics=metrics)
-        config = uvicorn.Config(
-            asgi_app,
-            log_config=None,
-            timeout_graceful_shutdown=1,
-            ws="websockets-sansio",
-            ws_max_size=MAX_REQUEST_BYTES,
-        )
-        uvicorn_server = uvicorn.Server(config)
+        async with listening(asgi_app) as url:
+            yield url
+
+
+@asynccontextmanager
+async def listening(asgi_app: ASGIApp) -> AsyncIterator[str]:
+    """Serve an application on a free port of loopback; gives the base URL."""
+    listener = bind("127.0.0.1", 0)
+    config = uvicorn.Config(
+        asgi_app,
+        log_config=None,
+        timeout_graceful_shutdown=1,
+        ws="websockets-sansio",
+        ws_max_size=MAX_REQUEST_BYTES,
+    )
+    server = uvicorn.Server(config)
+    with closing(listener):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(uvicorn_server.serve, [listener])
+            tasks.start_soon(server.serve, [listener])
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-            uvicorn_server.should_exit = True
+            server.should_exit = True
