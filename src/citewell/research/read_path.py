@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SPAN_CHUNKS = 20
 # Sentences that are embedded with their heading where no reader read them, about 5 ms each. Without
 # them the first quote answered .48 instead of .58 of the 60 questions of bench/unseen_sites.jsonl;
-# beside a reader's odds they find no more answers (bench/README.md).
+# beside a reader's odds they find no more answers (bench/reports/questions.md).
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
 # Chunks that the reader reads, about 17 ms each.

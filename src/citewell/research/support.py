@@ -60,8 +60,8 @@ _WITHOUT_COSINE_BIAS = -9.73
 _OWN_SHARE, _RANK_SHARE, _RANK_BIAS = 0.5, 0.6, 1.0
 _NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR = 7.0, 4.7, 3.2
 # What the words' support and the reader's odds add up to, chosen on the absent and answerable
-# questions of three sets (bench/README.md). Words that hardly support anything count in full: the
-# reader never learned what questions about something else altogether look like.
+# questions of three sets (bench/reports/questions.md). Words that hardly support anything count
+# in full: the reader never learned what questions about something else altogether look like.
 _WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.65, -0.18
 _HARDLY_SUPPORTED = -4.0
 # How many units were usually read: a short page has fewer chances to seem to answer.
