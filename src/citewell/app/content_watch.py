@@ -36,9 +36,8 @@ class ContentWatch:
     It polls because other processes write to the store, and SQLite has no notifications.
     """
 
-    def __init__(self, store: Store, *, poll_seconds: float = _POLL_SECONDS) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._poll_seconds = poll_seconds
         self._followers: dict[Subject, dict[object, Notify]] = {}
         self._hashes: dict[Subject, str | None] = {}
         self._is_followed = anyio.Event()
@@ -71,7 +70,7 @@ class ContentWatch:
         async with anyio.create_task_group() as tasks:
             while True:
                 await self._is_followed.wait()
-                await anyio.sleep(self._poll_seconds)
+                await anyio.sleep(_POLL_SECONDS)
                 for notify in await self._find_changes():
                     tasks.start_soon(_run_bounded, notify)
                 if not self._followers:

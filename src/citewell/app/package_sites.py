@@ -14,15 +14,14 @@ from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.releases import Release, parse_release_tag
 from citewell.core.version_ranges import is_same_version
 from citewell.ingest.packages.find_site import PackageSite, find_site
-from citewell.ingest.packages.site_urls import HOSTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from citewell.app.parts import PartName, Parts
     from citewell.core.library import Website
     from citewell.core.settings import Settings
-    from citewell.ingest.packages.dependency import Dependency, Ecosystem
+    from citewell.ingest.packages.dependency import Dependency
 
 SITE_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "library", "events")
 _SITES_AT_ONCE = 8
@@ -46,7 +45,6 @@ async def offer_sites(
     dependencies: Sequence[Dependency],
     *,
     max_pages: int,
-    hosts: Mapping[Ecosystem, str] = HOSTED,
     on_progress: OnProgress = no_progress,
 ) -> list[SiteOffer]:
     """Return the site of each package; sites that are not indexed yet were reached just now."""
@@ -61,7 +59,7 @@ async def offer_sites(
         )
         async with limit:
             offers[place] = (
-                await _find_offer(parts, dependency, max_pages=max_pages, hosts=hosts)
+                await _find_offer(parts, dependency, max_pages=max_pages)
                 if known is None
                 else _indexed_offer(known, dependency)
             )
@@ -98,11 +96,9 @@ def site_release(dependency: Dependency, site: PackageSite) -> Release:
     return Release(product=_product(dependency).lower(), version=site.version)
 
 
-async def _find_offer(
-    parts: Parts, dependency: Dependency, *, max_pages: int, hosts: Mapping[Ecosystem, str]
-) -> SiteOffer:
+async def _find_offer(parts: Parts, dependency: Dependency, *, max_pages: int) -> SiteOffer:
     try:
-        site = await find_site(parts.fetcher, dependency, hosts=hosts)
+        site = await find_site(parts.fetcher, dependency)
         if site is None:
             return SiteOffer(problem="no documentation site is known")
         preview = await preview_site(parts, site.url, CrawlOptions(max_pages=max_pages))

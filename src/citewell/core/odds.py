@@ -9,9 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def log_odds(probability: float, *, least: float = 0.005) -> float:
-    """Return the log-odds of a probability, which counts as at least `least` from 0 and from 1."""
-    clipped = min(max(probability, least), 1 - least)
+# No judge is surer than this of anything.
+_LEAST = 0.005
+
+
+def log_odds(probability: float) -> float:
+    """Return the log-odds of a probability, which is kept a little away from 0 and from 1."""
+    clipped = min(max(probability, _LEAST), 1 - _LEAST)
     return math.log(clipped / (1 - clipped))
 
 

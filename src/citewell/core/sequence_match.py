@@ -24,8 +24,8 @@ _MOST_STEPS = 3_000_000
 class Effort:
     """What comparisons may still cost together."""
 
-    def __init__(self, steps: int = _MOST_STEPS) -> None:
-        self.steps = steps
+    def __init__(self) -> None:
+        self.steps = _MOST_STEPS
 
 
 class BoundedMatcher(SequenceMatcher[str]):
@@ -49,9 +49,7 @@ class BoundedMatcher(SequenceMatcher[str]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def find_opcodes(
-    old: Sequence[str], new: Sequence[str], effort: Effort | None = None
-) -> list[Opcode]:
+def find_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     """Return the steps from `old` to `new`, as SequenceMatcher does.
 
     What both begin and end with is equal, however long; between, what is too much effort to
@@ -62,7 +60,7 @@ def find_opcodes(
     rest = shorter - head
     tail = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
     old_end, new_end = len(old) - tail, len(new) - tail
-    matcher = BoundedMatcher(old[head:old_end], new[head:new_end], effort or Effort())
+    matcher = BoundedMatcher(old[head:old_end], new[head:new_end], Effort())
     steps: list[Opcode] = [
         (kind, i + head, j + head, k + head, m + head) for kind, i, j, k, m in matcher.get_opcodes()
     ]

@@ -27,10 +27,10 @@ class Spellings:
         self._text = text
         """One word to a line, in order."""
 
-    def beginning_with(self, prefix: str, *, limit: int = MAX_GUESSES) -> list[str]:
+    def beginning_with(self, prefix: str) -> list[str]:
         """Return the shortest words that begin with `prefix`, other than itself."""
         longer = [form for form in self._all_beginning_with(prefix) if form != prefix]
-        return sorted(longer, key=len)[:limit]
+        return sorted(longer, key=len)[:MAX_GUESSES]
 
     def near(self, word: str) -> list[str]:
         """Return the words one slip of the keyboard from `word`, else two for a long word.

@@ -79,11 +79,10 @@ async def running_events(
     sinks: Sequence[Sink],
     *,
     queue_events: int = QUEUE_EVENTS,
-    write_seconds: float = _WRITE_SECONDS,
     closing_seconds: float = _CLOSING_SECONDS,
 ) -> AsyncIterator[Events]:
     """Give the emitter of `sinks`; on leaving, queued events have `closing_seconds` left."""
-    queues = [_Queue(sink, size=queue_events, write_seconds=write_seconds) for sink in sinks]
+    queues = [_Queue(sink, size=queue_events) for sink in sinks]
     async with anyio.create_task_group() as tasks:
         for queue in queues:
             tasks.start_soon(queue.run)
@@ -101,9 +100,8 @@ async def running_events(
 class _Queue:
     """The events that wait for one sink."""
 
-    def __init__(self, sink: Sink, *, size: int, write_seconds: float) -> None:
+    def __init__(self, sink: Sink, *, size: int) -> None:
         self._sink = sink
-        self._write_seconds = write_seconds
         self.dropped = 0
         streams = anyio.create_memory_object_stream[Event](size)
         self._into: MemoryObjectSendStream[Event] = streams[0]
@@ -126,7 +124,7 @@ class _Queue:
 
     async def _write(self, event: Event) -> None:
         try:
-            with anyio.fail_after(self._write_seconds):
+            with anyio.fail_after(_WRITE_SECONDS):
                 await self._sink.write(event)
         except Exception as error:  # noqa: BLE001 - a sink can fail in any way; only its event is lost
             self._lose(f"{type(error).__name__}: {error}")

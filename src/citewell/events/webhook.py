@@ -11,7 +11,7 @@ from citewell.core.errors import CitewellError, SettingsError
 if TYPE_CHECKING:
     from citewell.events.records import Event
 
-
+_TIMEOUT_SECONDS = 5.0
 # Of an answer, which nobody reads: a connection is used again only once it is through.
 _MAX_ANSWER_BYTES = 65_536
 
@@ -23,11 +23,11 @@ class WebhookSink:
         SettingsError: the URL is not an http or https URL.
     """
 
-    def __init__(self, url: str, *, token: str | None, timeout_seconds: float = 5.0) -> None:
+    def __init__(self, url: str, *, token: str | None) -> None:
         self.name = "the webhook"
         self._url = _checked(url)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx2.AsyncClient(headers=headers, timeout=timeout_seconds)
+        self._client = httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT_SECONDS)
 
     async def write(self, event: Event) -> None:
         """Post the event; an answer other than 2xx raises."""

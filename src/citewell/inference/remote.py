@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Candidate, Vectors
 
 _TEXTS_PER_REQUEST = 64
+_RERANK_SECONDS = 30.0
 # Endpoints refuse texts above 8,192 tokens outright instead of cutting them.
 _MAX_TEXT_CHARACTERS = 20_000
 
@@ -118,14 +119,13 @@ class RemoteReranker:
         *,
         endpoint: str,
         api_key: str | None,
-        timeout_seconds: float = 30.0,
         first_wait_seconds: float = 0.5,
     ) -> None:
         self._model = model
         self._endpoint = ModelEndpoint(
             endpoint,
             api_key=api_key,
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=_RERANK_SECONDS,
             first_wait_seconds=first_wait_seconds,
         )
 

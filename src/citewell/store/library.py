@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Member,
         Website,
         WebsiteDraft,
-        WebsiteKind,
         WebsiteQuery,
         WebsiteStatus,
     )
@@ -102,7 +101,6 @@ class LibraryStore:
         source_id: int,
         *,
         now: datetime,
-        kind: WebsiteKind | None = None,
         content_type: str | None = None,
         options: CrawlOptions | None = None,
         tags: Sequence[str] | None = None,
@@ -110,7 +108,6 @@ class LibraryStore:
         """Change what is not None; return whether there is such an entry."""
         values = {
             "source_id": source_id,
-            "kind": kind,
             "content_type": content_type,
             "options": None if options is None else options_to_json(options),
             "tags": None if tags is None else list(tags),

@@ -56,7 +56,6 @@ WHERE project = :project
 
 -- name: update_website
 UPDATE website SET
-    kind = coalesce(:kind, kind),
     content_type = coalesce(:content_type, content_type),
     options = coalesce(:options, options),
     -- sqlite: tags = coalesce(:tags, tags),
