@@ -52,7 +52,7 @@ _EXAMPLE_HOST = re.compile(
 _NAME = re.compile(
     r"""\s(?:id|name)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.IGNORECASE
 )
-# The top of the page, a text fragment, lines and routes that scripts make something of.
+# Fragments that are no anchors: the top of the page, text, line numbers, routes of scripts.
 _SCRIPTED_ANCHOR = re.compile(r"top\Z|:~:|[!/?]|L\d+", re.IGNORECASE)
 
 
@@ -224,7 +224,7 @@ class CitationChecker:
         if info is None or not self.may_see(info):
             return None
         if info.origin == "supplied":
-            # It is no evidence of what the site says.
+            # Supplied text is no evidence of what the site says.
             self._supplied.add(url)
             return None
         page = await self.store.get_page(info.source_id)

@@ -95,7 +95,7 @@ class CitationWatch:
                 try:
                     await self._judge_page(texts[source_id], list(of_page), ingester)
                 except ExtractionError as error:
-                    # Those of other pages are judged all the same.
+                    # One page's failure does not keep the others from being judged.
                     logger.warning("citations of a page not judged: %s", error.message)
             judged |= {
                 (citation.citation_id, texts[citation.source_id].info.text_hash) for citation in new

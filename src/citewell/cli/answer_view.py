@@ -34,7 +34,7 @@ Shape = Mapping[str, Any]
 
 _MOST_QUOTES = 5
 _SURE_QUOTES = 3
-# Beyond the third, a quote is shown that is at least so relevant beside the best.
+# From the fourth on, a quote is shown only if it has this share of the best one's relevance.
 _LEAST_SHARE = 1 / 3
 _MOST_LINKS = 3
 _WORTH_BOLD = 0.4
@@ -45,7 +45,7 @@ THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.l
 _MARK_WIDTH = 4
 _BETWEEN = " · "
 _LEVEL = " › "
-# Said to a model that may ask to follow more; a person sees how many pages were fetched.
+# For models, which can ask to follow more links; people see how many pages were fetched.
 _NO_LINKS_FOLLOWED = "No expansion performed"
 
 
@@ -148,7 +148,7 @@ class AnswerView:
             parts.append(f"{counted(left, 'more quote')}: --full")
         elif not self.is_full and shown:
             parts.append("--full shows whole quotes with their ids")
-        # What is said of a page that was not read is not said again.
+        # Pages that could not be read are listed above; notes about them would repeat that.
         failed = tuple(f"{failure['url']} " for failure in self.result.get("failures") or ())
         notes = [
             f"\n{show_controls(translated(note))}"

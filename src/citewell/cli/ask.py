@@ -41,7 +41,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ask`."""
-    # Both are needed; argparse would not tell a question without a page from the opposite.
+    # Written by hand: argparse cannot say that both a page and a question are required.
     parser.usage = "citewell ask [options] URL [URL ...] QUESTION"
     parser.add_argument(
         "urls", nargs="*", metavar="URL", help="page, file or folder to read; several are allowed"

@@ -13,9 +13,9 @@ from citewell.core.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Pages of packages are named as pypi:anyio@4.16.0; after the name of a host comes a number.
+# A page of a package is `pypi:anyio@4.16.0`; a host would be followed by a port number.
 _PACKAGE_PAGE = re.compile(r"[a-z]+:\D")
-# `notes.md` is a file that is not there rather than a host in Moldova.
+# `notes.md` is more likely a missing file than a host in Moldova.
 _ENDS_OF_FILES = (".md", ".rst", ".txt", ".html", ".pdf")
 _LOOK_LIKE_PATHS = ("./", "../", "/", "~", ".\\", "..\\")
 

@@ -162,7 +162,7 @@ def choose_action(command: str, module: Actions, rest: Sequence[str]) -> tuple[s
         overview.parse_args(["--help"])
     is_slip = bool(words) and rest[0] == words[0]
     if is_slip or module.DEFAULT_ACTION is None:
-        # Says what the actions are, and which is near.
+        # Exits with the list of actions and the nearest match.
         overview.parse_args(words[:1])
     assert module.DEFAULT_ACTION is not None, "the parser has left"
     return module.DEFAULT_ACTION, list(rest)
@@ -204,7 +204,7 @@ def parse_command(
     """Parse what follows a command: `ask URL --json QUESTION` is as good as with --json last."""
     assert isinstance(parser, _Parser), "new_parser makes no other"
     refuse_unknown_options(parser, arguments)
-    # Before: argparse hides the positional arguments while it parses intermixed ones.
+    # Formatted first, because argparse hides positional arguments while it parses intermixed ones.
     formatter = parser.formatter_class(prog=f"{parser.prog} [options]")
     formatter.add_usage(parser.usage, parser._get_positional_actions(), [])
     parser.short_usage = formatter.format_help()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 _MOST_LINES = 14
-# Where fewer lines of code would be seen before the cut, the code is shown from its beginning on.
+# If the cut would leave fewer lines of code than this, the quote is shown from the code on.
 _LEAST_CODE = 4
 _FENCE = re.compile(r"([ >]*+)(`{3,})")
 # Code is matched first: it is shown as it is. Rich drops HTML, but a page that writes of <title>
@@ -89,7 +89,7 @@ def _opened(text: str, opening: str) -> str:
     """Return the quote with its opening; rows without a header get one that is empty."""
     fence = _FENCE.match(opening)
     if fence is not None:
-        # Four spaces before a fence would make text of it.
+        # Behind four spaces a fence would be parsed as text.
         before, ticks = fence.groups()
         code, closing, after = _until_closed(text, ticks)
         bare = _without_prefix(code, before)

@@ -29,7 +29,7 @@ _PHRASES = tuple(
         (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
         (r"This tool takes: .*", "Add --help to the command to see what it takes."),
         (r"\bcall answer or ingest with it\b", "run `citewell ingest` with it"),
-        # What is wrong has just been said.
+        # The sentence before it already says what is wrong.
         (r"Correct the named argument and call again\.", ""),
         (r"List the jobs\.", "`citewell jobs` lists them."),
         (r"^Invalid arguments: ", ""),

@@ -94,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
     """Declare the arguments of one action."""
     if action != "list":
-        # What is stale need not be named.
+        # `refresh` without a website refreshes every stale one.
         count = "*" if action == "refresh" else "+"
         name = "URL" if action == "add" else "WEBSITE"
         about = "page or site to add" if action == "add" else "id or URL of a website"
@@ -247,7 +247,7 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
                 lines.append(f"  To drop it: `citewell sites delete {website.source_id}`.")
         pages = await failed_pages_of(parts, view.website)
         shape["failures"] = failure_shapes(pages)
-        # What was read before is as it was: nothing failed this time.
+        # A cached site was not read this time, so its failures are old.
         if not processed.is_cached and not background:
             lines += failure_lines(view.website, pages)
             has_failed = has_failed or bool(pages)

@@ -24,7 +24,7 @@ Show how much is indexed and which pages, with their titles, sizes and fetch tim
 report on that page only; a page that is not indexed is an error."""
 
 _MORE = "`citewell status --cursor {cursor}` lists the next, `citewell status URL` shows one."
-# A terminal keeps the counts above them in sight.
+# Few enough that the counts above the list stay in view.
 _PAGES_ON_TERMINAL = 5
 
 EXAMPLES = """\

@@ -120,19 +120,19 @@ class _Lines:
     async def show(self, progress: Progress) -> None:
         """Add or update the line of the phase that `progress` reports."""
         message = show_controls(" ".join(unbracketed(progress.message).split()))
-        # Not before: until there is progress, a command may ask the person something.
+        # Started late, because a command can ask the user something before its first progress.
         self._bars.start()
         if progress.phase not in self._tasks:
             self._hide_uncounted()
             self._tasks[progress.phase] = self._bars.add_task(message, total=None, bytes_done=0)
         task = self._tasks[progress.phase]
         self._bars.update(task, description=message, completed=progress.done, total=progress.total)
-        # A step that counts none does not undo what was counted before.
+        # A step without a byte count keeps the count of the previous one.
         if progress.bytes_done:
             self._bars.update(task, bytes_done=progress.bytes_done)
 
     def _hide_uncounted(self) -> None:
-        # A phase that counts nothing never says that it is done: the next one says it.
+        # A phase without a total never reports its end; the start of the next one ends it.
         for task in self._bars.tasks:
             if task.total is None:
                 self._bars.update(task.id, visible=False)

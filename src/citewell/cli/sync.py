@@ -94,7 +94,7 @@ async def _sync(
     before = _stamps(folder)
     outcome = await _sync_once(arguments, folder, app, on_progress)
     while arguments.watch:
-        # Each run is reported when it ends: the command itself does not.
+        # Each run is reported when it ends, because the command itself runs on.
         print_text(outcome.text)
         before = await _wait_for_change(folder, before)
         arguments.yes = True
@@ -113,7 +113,7 @@ async def _sync_once(
         partial(find_project, folder, environment=environment, active=active_environment())
     )
     chosen = _choose(project, arguments.package)
-    # What reads pages takes longer to open than all of this: it may not be needed.
+    # The store alone: opening the ingester takes longer than this, and may not be needed.
     corpus = await app.open("store")
     states = [await check_package(corpus, dependency) for dependency in chosen]
     offers = await _offer_sites(arguments, chosen, app, on_progress)

@@ -77,7 +77,7 @@ def plan_outcome(plan: Plan) -> Outcome:
     lines = plan_table(plan).splitlines() if plan.packages else []
     lines += [f"- {problem}" for problem in plan.project.problems]
     if not plan.packages:
-        # Where something was left out, there is such a file.
+        # If there are problems, a dependency file exists.
         why = "" if plan.project.problems else ": no pyproject.toml, package.json or lock file"
         lines.append(f"No dependencies found{why}.")
     elif plan.due or plan.due_sites:

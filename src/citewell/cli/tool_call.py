@@ -83,7 +83,7 @@ class _Call:
         failures = [*(structured.get("failures") or ()), *missing]
         if failures:
             structured["failures"] = failures
-        # The tool knows only of its own.
+        # The tool reports only its own failures, not the files that are missing here.
         unsaid = [page for page in missing if page["url"] not in result.text]
         lines = [f"\nNot read: {page['url']} — {page['reason']}" for page in unsaid]
         shown = structured

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from citewell.events.records import Event
 
 _TIMEOUT_SECONDS = 5.0
-# Of an answer, which nobody reads: a connection is used again only once it is through.
+# Responses are read this far, unused: a connection is reused only after its response ended.
 _MAX_ANSWER_BYTES = 65_536
 
 

@@ -353,7 +353,7 @@ class Desk:
         self._changes.notify(owner)
 
     def _remember_nothing_late(self, owner: str, asker: str, looked_at: float) -> None:
-        # Owners and askers come and go; the cache must not grow for ever.
+        # Owners and askers come and go; the cache must not grow forever.
         askers = self._nothing_late_until.setdefault(owner, {})
         if len(self._nothing_late_until) >= 10_000 or len(askers) >= 10_000:
             self._nothing_late_until.clear()

@@ -155,7 +155,7 @@ def allowed_names(settings: Settings) -> TransportSecuritySettings:
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
         allowed_origins=[
             *(f"http://{name}{port}" for name in _LOOPBACK_NAMES for port in ("", ":*")),
-            # The server's own pages, which it serves under these names.
+            # The server's own web pages under its public names.
             *(f"{scheme}://{name}" for name in public_names for scheme in ("https", "http")),
             *settings.mcp_allowed_origins,
         ],

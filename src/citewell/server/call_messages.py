@@ -22,7 +22,7 @@ SERVER_NAME = "citewell"
 SERVER_TITLE = "Citewell"
 
 _PARAMS = frozenset({"name", "arguments", "_meta"})
-# With these the client asks for messages beside the result.
+# By these a client asks for notifications besides the result.
 _PROGRESS = "progressToken"
 _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
@@ -63,7 +63,7 @@ def find_call(
 def shape_result(result: ToolResult, links: Sequence[Json], *, structured: bool) -> Json:
     """Return the JSON of a result: both of its forms with links, or one block of JSON."""
     if not structured:
-        # The URIs of the links are in it.
+        # It contains the URIs of the links already.
         text = compact_json(result.structured)
         return {"content": [{"type": "text", "text": text}], "isError": result.is_error}
     return {

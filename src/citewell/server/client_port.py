@@ -38,7 +38,7 @@ _ANSWER_FORM: types.ElicitRequestedSchema = {
             "type": "string",
             "title": "Your answer",
             "minLength": 1,
-            # More would be cut off.
+            # Longer answers would be cut.
             "maxLength": MAX_ANSWER_CHARACTERS,
         }
     },
@@ -49,7 +49,7 @@ _ANSWER_FORM: types.ElicitRequestedSchema = {
 def can_elicit(context: RequestContext) -> bool:
     """Return whether the client of a request declares that it can ask its user."""
     if context.method == "initialize":
-        # The session learns it from the notification that follows.
+        # The session knows the capabilities only after the `initialized` notification.
         return "elicitation" in (context.params or {}).get("capabilities", {})
     wanted = types.ClientCapabilities(elicitation=types.ElicitationCapability())
     return context.session.check_client_capability(wanted)

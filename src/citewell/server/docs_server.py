@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 _CLOSING_SECONDS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
-# A server that nobody has asked anything by then loads the rest all the same.
+# After this time without a request the rest is loaded anyway.
 _QUIET_SECONDS = 1.0
 
 
@@ -120,7 +120,7 @@ class Changes:
             try:
                 has_changed = await anyio.to_thread.run_sync(self._folder.refresh)
             except OSError as error:
-                # Half of a change, such as a sidebar that is being replaced; the next look sees it.
+                # Files are being replaced, such as the sidebar; the next look sees them all.
                 logger.warning("the docs folder cannot be looked at: %s", error.strerror)
                 continue
             if has_changed:
@@ -149,7 +149,7 @@ async def _keep_corpus(late_app: LateApp, changes: Changes) -> None:
         except CitewellError as error:
             logger.warning("the docs are not in the corpus: %s", error.message)
         except Exception:
-            # The website does not depend on it, and must not end with it.
+            # The website works without the corpus and must outlive its failure.
             logger.exception("the docs are not in the corpus")
         await changes.since(revision)
 

@@ -147,7 +147,7 @@ class AddressLimit:
         try:
             rates = (await self._app.open("access")).access.rates
         except CitewellError:
-            # Nothing is served without them; the endpoint reports why.
+            # The endpoint fails for the same reason and reports it.
             return None
         return await rates.check_address(client[0] if client else "unknown")
 

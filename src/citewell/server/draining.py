@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Send
 
 
-# What was sent before the server stopped listening has arrived by then.
+# Time for requests that were sent before the server stopped listening to arrive.
 _QUIET_SECONDS = 0.25
 
 
@@ -68,7 +68,7 @@ class Draining:
                     await self._idle.wait()
                 await anyio.sleep(_QUIET_SECONDS)
         finally:
-            # Also when the caller gives up waiting.
+            # Set even if the caller stops waiting.
             self.is_over = True
 
     def closing(self, send: Send) -> Send:

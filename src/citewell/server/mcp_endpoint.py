@@ -91,7 +91,7 @@ class McpEndpoint:
             await self._stateful.handle_request(scope, until_stop, send)
 
     async def _answer_post(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Whoever bounds the body hands it on in one piece, unless the client went before its end.
+        # The body limit passes the body on in one piece, unless the client left before its end.
         request = await receive()
         if request["type"] != "http.request" or request["more_body"]:
             return
@@ -116,7 +116,7 @@ class McpEndpoint:
         scope = {**scope, DEPARTURE_KEY: departure}
         manager = self._choose_manager(Headers(scope=scope), message)
         if manager is not self._stateless:
-            # Whatever it answers with waits for the client to go by itself.
+            # Its responses watch for the client to leave by themselves.
             await manager.handle_request(scope, departure.noticing(body, receive), send)
             return
         async with anyio.create_task_group() as tasks:

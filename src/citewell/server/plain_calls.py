@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 OLDEST_VERSION = "2025-06-18"
 """The first protocol version whose results have all that ours have."""
 
-# What results of the sessionless era have besides.
+# Fields that only results of the sessionless era have.
 _MODERN_FIELDS = {
     "resultType": "complete",
     "_meta": {

@@ -98,7 +98,7 @@ class PlainRequests:
         with _until_client_goes(receive) as scope, self._cancellable(session, call, scope):
             body = await self._calls.answer(call, request.caller, modern=session is None)
         if body is None:
-            # The SDK ends the responses of this era so; in the other one the client has left.
+            # As the SDK answers in the handshake era; in the other one the client has left.
             body = Fault(
                 code=REQUEST_CANCELLED, message="Request cancelled", request_id=call.request_id
             ).encode()
@@ -124,7 +124,7 @@ class PlainRequests:
             case "notifications/initialized":
                 session.is_ready = True
             case "logging/setLevel":
-                # From now on its calls send messages besides their result.
+                # From now on its calls send log messages too, which need the SDK.
                 del self._sessions[name]
             case "notifications/cancelled":
                 cancelled = message.get("params", {}).get("requestId")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# After which a client that has opened the connection is not about to call a tool.
+# A client that has not called a tool by then is not about to.
 _QUIET_SECONDS = 0.3
 
 
@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
 
 
 def _serve_stdio(settings: Settings) -> None:
-    # Before anything is said to have started: a wrong choice of tools is refused here.
+    # First, because it refuses unknown toolsets.
     prepared = load_prepared_answers(settings)
     if prepared is None:
         _refuse_unknown_tools(settings)
@@ -57,7 +57,7 @@ def _serve_stdio(settings: Settings) -> None:
 
 
 def _refuse_unknown_tools(settings: Settings) -> None:
-    # Imported late: only a checkout whose front is not prepared needs it before it is asked.
+    # Imported late: only a checkout without the prepared front needs it at this point.
     from citewell.tools.catalog import ALL_TOOLS
     from citewell.tools.toolsets import list_tools
 

@@ -112,7 +112,7 @@ class SharedSessions:
         async with stream, anyio.create_task_group() as tasks:
             try:
                 await exchange.begin(scope)
-                # Passed on as it comes: whether the caller may send so much is not known here.
+                # Streamed: the other process checks how much the caller can send.
                 tasks.start_soon(exchange.pass_body, receive, tasks.cancel_scope)
                 await exchange.relay_answer()
             except h11.LocalProtocolError:
@@ -163,7 +163,7 @@ class _Exchange:
                 if not message.get("more_body"):
                     await self._write(h11.EndOfMessage())
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                # It answers before it has read all, or has ended; whoever reads the answer sees.
+                # The other process answered early or ended; `relay_answer` notices which.
                 return
         scope.cancel()
 

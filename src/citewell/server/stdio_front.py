@@ -44,10 +44,10 @@ RELEASED = "released"
 
 Json = dict[str, Any]
 
-# What differs, by method, for a client that can ask its user.
+# The key of answers that differ for clients that can ask their user.
 _WITH_PEOPLE = "with_people"
 _LISTED = "listed"
-# Before it, results had no structured content.
+# The first version whose results have structured content.
 _EARLIEST_VERSION = "2025-06-18"
 
 

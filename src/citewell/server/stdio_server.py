@@ -30,7 +30,7 @@ _SDK_MODULES = (
     "citewell.server.mcp_server",
     "citewell.tools.catalog",
 )
-# Nothing else that the client sends is read before; it can cancel a call that takes longer.
+# The client's other messages, such as a cancellation, are read after this time at the latest.
 _UNHEARD_SECONDS = 2.0
 
 

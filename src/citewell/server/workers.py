@@ -56,7 +56,7 @@ def serve_workers(settings: Settings) -> None:
         if settings.rate_limit_storage == "memory://":
             settings = replace(settings, rate_limit_storage=f"file://{folder}/rates")
         if settings.inference_threads == 0:
-            # Else every process would take all cores for itself.
+            # Otherwise every process would use all cores.
             threads = max(1, (os.cpu_count() or 1) // settings.mcp_workers)
             settings = replace(settings, inference_threads=threads)
         _Team(settings, listener, Path(folder)).run()
@@ -102,7 +102,7 @@ class _Team:
     def _start(self, number: int) -> CitewellError | None:
         """Start a process and wait until it serves; return why it does not."""
         incoming, report = os.pipe()
-        # Between fork and here a signal would find the process unknown, or with our handler.
+        # A signal just after the fork would miss the child, or run the parent's handler in it.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process = os.fork()
         if process == 0:

@@ -144,7 +144,7 @@ class Registry:
         )
         tool = self.find(name)
         if tool is not None and tool.toolset == "people":
-            # Such a call only waits for the user, which costs almost nothing.
+            # Not counted as load: the call only waits for the user.
             result = await self._answer(name, arguments, call, meter=meter)
         else:
             try:

@@ -18,7 +18,7 @@ def age_of(text: str, texts: Texts, *, now: datetime | None = None) -> str:
     moment = datetime.fromisoformat(text)
     seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     if seconds > 0:
-        # What was set to a week ahead a moment ago is a week ahead.
+        # So that "in a week", set a moment ago, is not shown as "in six days".
         seconds += min(_GRACE_SECONDS, seconds / 100)
     if abs(seconds) > _LONGEST_SECONDS:
         return text[:10]

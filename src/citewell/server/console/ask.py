@@ -68,7 +68,7 @@ class AskPages:
         if not asked.question:
             return await self._show(request, call, asked, None)
         if _is_read_by_people(request):
-            # The frame comes first; its script then asks, and shows how far the search is.
+            # The empty page comes first; its script then asks and shows the progress.
             return await self._show(request, call, asked, None, begins=True)
         try:
             view = await ask.show_again(asked, call, self._app)

@@ -39,7 +39,7 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
         return ChangeStream(console.watch_desk(call), draining, is_let_in=is_let_in)
 
     def api(path: str, **handlers: Handler) -> Route:
-        # One route for all methods of a path, so that a refusal of another one names them all.
+        # One route for all methods of a path, so that the Allow header of a 405 names them all.
         async def handle(request: Request, call: Call) -> Response:
             method = "GET" if request.method == "HEAD" else request.method
             return await handlers[method](request, call)

@@ -64,7 +64,7 @@ SESSION_COOKIE = "citewell_session"
 
 _OWN_MACHINE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE)
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
-# What a page of another site can send without asking, except that it cannot know the form token.
+# Types that a page of another site can post without a preflight; it cannot know the form token.
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
 # The largest form of a page has three.
 _MAX_FIELDS = 20
@@ -128,7 +128,7 @@ class Door:
         except AccessRefused:
             return False
         except CitewellError:
-            # The key cannot be checked for now, which is no reason to shut out who was let in.
+            # The key cannot be checked now; whoever was admitted before stays.
             logger.warning("a key cannot be checked again", exc_info=True)
         return True
 

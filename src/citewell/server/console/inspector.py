@@ -41,7 +41,7 @@ def origin_of(url: str) -> str | None:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
         if ":" in host:
-            # The address of a link names an interface of this machine, and is no origin.
+            # A link-local address with a zone (`%eth0`) cannot be an origin.
             name = f"[{IPv6Address(host)}]" if "%" not in host else ""
         else:
             name = host.encode("idna").decode("ascii")

@@ -31,11 +31,11 @@ _MEDIA_TYPES = {
 }
 # Sent as one file, in this order: `key.js` holds what the others share.
 _SCRIPTS = ("key", "pages", "live", "reader", "ask", "library", "desk")
-# The signs of a difference; words with the opening sign in them keep theirs.
+# The marks of a difference; text that contains the opening mark itself is left alone.
 _REMOVED = re.compile(r"\[-([^\[]{1,4000}?)-\]")
 _ADDED = re.compile(r"\{\+([^{]{1,4000}?)\+\}")
-# Shorter ones fit in a line of any screen. A name is one although words of the question are marked
-# in it. Code blocks and other tags, which are matched first, stay as they are.
+# Shorter names fit on any screen. Marked words of the question (`<b>`) are part of a name. Code
+# blocks and other tags are matched first, so that they stay as they are.
 _LONG_NAME = re.compile(
     r"(?P<whole><pre\b(?:(?!</pre>)[\s\S])*+|<(?!/?b>)[^<>]*+>)|(?:[^\s<>]|</?b>){24,}+"
 )

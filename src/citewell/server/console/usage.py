@@ -142,7 +142,7 @@ class UsagePages:
         values: dict[str, object] = {
             "keys": await keys.list_keys(call),
             "made": made,
-            # Whoever made the first key without one can do nothing more until it is used.
+            # Once the first key exists, its maker is locked out until the browser uses it.
             "is_shut_out": made is not None and call.caller.key_hash is None,
             "filled": refused or {},
             "error": error,

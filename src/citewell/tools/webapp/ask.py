@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from citewell.core.storage import CorpusStats
     from citewell.tools.tool import Call, Tool, ToolOutput
 
-# How the messages begin, and are divided, that tell what was found so far.
+# The prefix and the separator of messages about what was found so far.
 _EVIDENCE_SO_FAR = "Evidence so far — "
 _NEXT_EVIDENCE = " | "
 ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")

@@ -58,7 +58,7 @@ async def list_handed_out(
     """
     status.TOOL.refuse_others(call.caller)
     memory, store = call.parts.citations, call.parts.store.citations
-    # What was handed out a moment ago is listed, too.
+    # Writes out first, so that citations of a moment ago are listed too.
     await memory.write_out()
     owner, project = call.caller.owner, call.caller.project
     # One row more than is shown reveals whether there are more.

@@ -131,7 +131,7 @@ async def view_page(
         has_changed=bool(await call.parts.store.releases.earlier_fetches(source_id)),
         neighbours=listed,
         more_neighbours=len(all_neighbours) - len(listed),
-        # Two addresses may lead to one page, so this can only be about right.
+        # An estimate: two addresses can lead to one page.
         links_elsewhere=max(0, len(addresses) - len(linked)),
         original=_original(page, mark),
     )
