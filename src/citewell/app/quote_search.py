@@ -36,10 +36,10 @@ async def look_for_quotes(
     if not quotes:
         return []
     if len(text) <= _SHORT_CHARACTERS:
-        found = await in_thread(verify_quotes, quotes, text)
+        verdicts = await in_thread(verify_quotes, quotes, text)
     else:
-        found = await sandbox.run(verify_quotes, quotes, text)
-    return [Verification(**plain) for plain in found]
+        verdicts = await sandbox.run(verify_quotes, quotes, text)
+    return [Verification(**plain) for plain in verdicts]
 
 
 async def look_for_quote(quote: str, text: str, *, sandbox: Sandbox) -> Verification:

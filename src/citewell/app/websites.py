@@ -95,7 +95,9 @@ async def list_failed_pages(parts: Parts, source_id: int, *, limit: int) -> list
 
     notes = await parts.store.crawls.first_errors(source_id, limit=limit)
     failures = [(url, parse_note(note)) for url, note in notes]
-    return [FailedPage(url=url, kind=told.kind, reason=told.reason) for url, told in failures]
+    return [
+        FailedPage(url=url, kind=failure.kind, reason=failure.reason) for url, failure in failures
+    ]
 
 
 async def find_website(parts: Parts, name: str, *, project: str) -> Website:

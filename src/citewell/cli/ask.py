@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             f"ask takes at most {_MOST_URLS} URLs, not {len(arguments.urls)}: "
             "index them with `citewell ingest`, then ask with `citewell search`"
         )
-    given = {
+    tool_arguments = {
         "url": arguments.urls,
         "query": arguments.question,
         "intent": arguments.intent,
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     }
     return call_tool(
         "answer",
-        given,
+        tool_arguments,
         arguments=arguments,
         settings=settings,
         show=answer_printer(arguments, arguments.question),
@@ -105,14 +105,14 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
         if getattr(arguments, option) is not None:
             name = option.removesuffix("s") if option == "constraints" else option
             raise InvalidArgument(f"--{name.replace('_', '-')} is for URLs, not for files")
-    given = {
+    tool_arguments = {
         "query": arguments.question,
         "intent": arguments.intent,
         "scope": {"repositories": [url_prefix(path) for path in paths]},
     }
     return call_tool(
         "search",
-        given,
+        tool_arguments,
         arguments=arguments,
         settings=settings,
         beforehand=partial(_index_files, paths),

@@ -39,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Compare and print the pairs."""
     names = ("subject", "old_version", "new_version", "product")
-    given = {name: getattr(arguments, name) for name in names}
+    tool_arguments = {name: getattr(arguments, name) for name in names}
     return call_tool(
         "compare_versions",
-        given,
+        tool_arguments,
         toolset="versions",
         arguments=arguments,
         settings=settings,

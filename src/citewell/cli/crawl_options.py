@@ -93,9 +93,9 @@ def refuse_crawl_options(arguments: argparse.Namespace) -> None:
     Raises:
         InvalidArgument: one of them was given.
     """
-    plain, given = CrawlOptions(), crawl_options(arguments)
+    plain, chosen = CrawlOptions(), crawl_options(arguments)
     for name, option in _OPTIONS.items():
-        if getattr(given, name) != getattr(plain, name):
+        if getattr(chosen, name) != getattr(plain, name):
             raise InvalidArgument(f"{option} is for whole sites: add --site")
 
 
@@ -107,8 +107,8 @@ def parse_duration(text: str) -> float | None:
     """
     if text == "never":
         return None
-    found = _DURATION.fullmatch(text.strip().lower())
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    match = _DURATION.fullmatch(text.strip().lower())
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if seconds < 1:
         raise InvalidArgument(f"{text!r} is not a duration; write 90s, 30m, 12h, 7d, 2w or never")
     return seconds

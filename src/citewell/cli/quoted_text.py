@@ -63,10 +63,10 @@ def as_markdown(text: str, opening: str = "") -> Markdown:
     return _QuoteMarkdown(shown, code_theme="ansi_dark")
 
 
-def _for_rich(found: re.Match[str]) -> str:
-    if found["code"]:
-        return found["code"]
-    return r"\<" if found["tag"] else _FOR_RICH.sub(_for_rich, found["linked"])
+def _for_rich(match: re.Match[str]) -> str:
+    if match["code"]:
+        return match["code"]
+    return r"\<" if match["tag"] else _FOR_RICH.sub(_for_rich, match["linked"])
 
 
 def _code_numbers(lines: list[str], *, is_code: bool) -> list[int | None]:

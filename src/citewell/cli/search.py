@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Search and print the brief."""
-    given = {
+    tool_arguments = {
         "query": arguments.query,
         "source_urls": arguments.source_urls,
         "top_k": arguments.top_k,
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     }
     return call_tool(
         "search",
-        given,
+        tool_arguments,
         arguments=arguments,
         settings=settings,
         beforehand=partial(_find_missing, arguments.source_urls) if arguments.source_urls else None,

@@ -41,8 +41,10 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _without_empty_columns(
     heads: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[list[str], list[list[str]]]:
-    kept = [at for at in range(len(heads)) if any(row[at] not in _EMPTY for row in rows)]
-    return [heads[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    kept = [
+        column for column in range(len(heads)) if any(row[column] not in _EMPTY for row in rows)
+    ]
+    return [heads[column] for column in kept], [[row[column] for column in kept] for row in rows]
 
 
 def _stacked(heads: Sequence[str], row: Sequence[str], columns: int) -> str:

@@ -29,9 +29,9 @@ def corpus_text(page: DocPage, folder: DocsFolder, *, base_url: str) -> str:
         if not path.endswith((*PAGE_SUFFIXES, "/")):
             return match[0]
         target = posixpath.normpath(posixpath.join("/" + posixpath.dirname(page.path), path))
-        found = folder.find_path(target)
-        if found is None:
+        page_path = folder.find_path(target)
+        if page_path is None:
             return match[0]
-        return f"{match['before']}{base_url}{folder.url_of(found)}{match['rest'] or ''}"
+        return f"{match['before']}{base_url}{folder.url_of(page_path)}{match['rest'] or ''}"
 
     return _TARGET.sub(resolve, page.content)

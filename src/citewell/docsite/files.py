@@ -51,12 +51,12 @@ def resolve_doc_path(root: Path, path: str) -> Path | None:
         return None
     try:
         home = root.resolve(strict=True)
-        found = home.joinpath(*parts).resolve(strict=True)
-        is_inside = found.is_relative_to(home) and found.is_file()
+        file = home.joinpath(*parts).resolve(strict=True)
+        is_inside = file.is_relative_to(home) and file.is_file()
     except (OSError, RuntimeError, ValueError):
         # Missing, too long a name, circular links, characters that no file name can have.
         return None
-    return found if is_inside else None
+    return file if is_inside else None
 
 
 def list_doc_files(root: Path) -> list[DocFile]:
@@ -123,14 +123,14 @@ def _stat(root: Path, entry: os.DirEntry[str], path: str) -> DocFile | None:
     if entry.is_symlink() and resolve_doc_path(root, path) is None:
         return None
     try:
-        found = entry.stat()
+        status = entry.stat()
         path.encode()
     except (OSError, UnicodeEncodeError):
         # Gone since it was listed, or its name is not valid text.
         return None
-    if not entry.is_file() or found.st_size > MAX_PAGE_BYTES:
+    if not entry.is_file() or status.st_size > MAX_PAGE_BYTES:
         logger.warning("%s is left out: no plain file of at most %d bytes", path, MAX_PAGE_BYTES)
         return None
     return DocFile(
-        path=path, size=found.st_size, mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns
+        path=path, size=status.st_size, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns
     )

@@ -163,28 +163,28 @@ class DocsFolder:
         name = wanted.rpartition("/")[2].partition(".")[0]
         same_name = [path for path in self.paths if name and name in path.lower()]
         by_lower = {path.lower(): path for path in self.paths}
-        alike = [by_lower[found] for found in get_close_matches(wanted, by_lower, n=limit)]
+        alike = [by_lower[lower] for lower in get_close_matches(wanted, by_lower, n=limit)]
         return list(dict.fromkeys([*alike, *sorted(same_name, key=len)]))[:limit]
 
     def text(self, path: str) -> str | None:
         """Return the text of a page as its file is now; None when there is no such page."""
-        found = self._read(path)
-        return None if found is None else decode_doc(found[0])
+        content = self._read(path)
+        return None if content is None else decode_doc(content[0])
 
     def page(self, path: str) -> DocPage | None:
         """Return a page as its file is now; None when there is no such page."""
-        found = self._read(path)
-        if found is None:
+        content = self._read(path)
+        if content is None:
             return None
-        data, mtime = found
+        data, mtime = content
         return parse_page(path, decode_doc(data), mtime=mtime, size=len(data))
 
     def _read(self, path: str) -> tuple[bytes, float] | None:
-        found = resolve_doc_path(self.root, path) if path in self.titles else None
-        if found is None:
+        file = resolve_doc_path(self.root, path) if path in self.titles else None
+        if file is None:
             return None
         try:
-            return found.read_bytes(), found.stat().st_mtime
+            return file.read_bytes(), file.stat().st_mtime
         except OSError as error:
             logger.warning("cannot read %s: %s", path, error.strerror)
             return None

@@ -218,14 +218,14 @@ class _Builder:
     def _take_over(self, before: DocsIndex) -> None:
         numbers = [self._kept.get(record.path) for record in before.pages]
         for word, encoded in before.table.postings.items():
-            found = [
+            postings = [
                 (number, weight)
                 for old, weight in decode_postings(encoded)
                 if (number := numbers[old]) is not None
             ]
-            if found:
-                found = sorted(found + decode_postings(self._postings.get(word, "")))
-                self._postings[word] = "".join(encode_posting(*posting) for posting in found)
+            if postings:
+                postings = sorted(postings + decode_postings(self._postings.get(word, "")))
+                self._postings[word] = "".join(encode_posting(*posting) for posting in postings)
         self._forms.update(before.table.spellings.split("\n"))
         for number, outline in zip(numbers, before.table.outlines, strict=True):
             if number is not None:

@@ -43,11 +43,11 @@ class Navigation:
     def neighbours(self, path: str) -> tuple[NavItem | None, NavItem | None]:
         """Return the pages before and after a page."""
         pages = self.pages()
-        at = next((place for place, item in enumerate(pages) if item.path == path), None)
-        if at is None:
+        index = next((place for place, item in enumerate(pages) if item.path == path), None)
+        if index is None:
             return None, None
-        before = pages[at - 1] if at > 0 else None
-        after = pages[at + 1] if at + 1 < len(pages) else None
+        before = pages[index - 1] if index > 0 else None
+        after = pages[index + 1] if index + 1 < len(pages) else None
         return before, after
 
     def trail(self, path: str) -> tuple[NavItem, ...]:
@@ -59,13 +59,13 @@ class Navigation:
 
         A top item that has children is a group, and itself its first page.
         """
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for item in self.items:
             if item.children:
                 paths = Navigation(items=(item,)).paths()
-                listed = found.setdefault(item.title, [])
+                listed = groups.setdefault(item.title, [])
                 listed.extend(path for path in paths if path not in listed)
-        return found
+        return groups
 
 
 def _flatten(items: tuple[NavItem, ...]) -> Iterator[NavItem]:

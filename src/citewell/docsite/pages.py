@@ -104,9 +104,9 @@ def plain_heading(text: str, *, limit: int = MAX_HEADING_CHARACTERS) -> str:
 
 def _title(path: str, sections: tuple[DocSection, ...]) -> str:
     top = next((section for section in sections if section.level == 1), None)
-    found = top or next(iter(sections), None)
-    if found is not None and found.heading:
-        return found.heading
+    section_named = top or next(iter(sections), None)
+    if section_named is not None and section_named.heading:
+        return section_named.heading
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0]
     if stem.lower() in ("index", "readme") and folder:

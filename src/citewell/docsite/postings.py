@@ -51,11 +51,11 @@ class Postings(Mapping[str, str]):
         while low < high:
             start = encoded.rfind(b",", low, (low + high) // 2) + 1 or low
             end = encoded.index(b'"', start + 1)
-            found = encoded[start + 1 : end]
-            if found == wanted:
+            middle = encoded[start + 1 : end]
+            if middle == wanted:
                 begin = end + len(b'":"')
                 return encoded[begin : encoded.index(b'"', begin)].decode()
-            if found < wanted:
+            if middle < wanted:
                 low = encoded.find(b",", end, high) + 1 or high
             else:
                 high = start

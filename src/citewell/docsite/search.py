@@ -113,14 +113,14 @@ class Searcher:
 
     def _terms(self, query: str, *, as_you_type: bool) -> tuple[list[Term], list[tuple[str, str]]]:
         postings = self._index.table.postings
-        found = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
-        meaningful = [word for word in found if word not in STOP_STEMS] or found
+        query_words = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
+        meaningful = [word for word in query_words if word not in STOP_STEMS] or query_words
         terms = [Term(words=(word,)) for word in meaningful if word in postings]
         known = {word for term in terms for word in term.words}
         corrections: list[tuple[str, str]] = []
         written = [form.lower() for form in _WRITTEN.findall(query)][:MAX_QUERY_WORDS]
-        for at, form in enumerate(written):
-            is_last = as_you_type and at == len(written) - 1
+        for i, form in enumerate(written):
+            is_last = as_you_type and i == len(written) - 1
             own = [word for word in words(form) if word not in STOP_STEMS]
             is_known = not own or any(word in known or word in postings for word in own)
             if is_known and not is_last:
@@ -138,11 +138,11 @@ class Searcher:
         best: dict[int, float] = {}
         norms = self._norms
         for word in term.words:
-            found = decode_postings(self._index.table.postings.get(word, ""))
-            rarity = term.share * self._rarity(len(found))
+            postings = decode_postings(self._index.table.postings.get(word, ""))
+            rarity = term.share * self._rarity(len(postings))
             scores = {
                 page: rarity * weight * (_SATURATION + 1) / (weight + norms[page])
-                for page, weight in found
+                for page, weight in postings
             }
             for page in best.keys() & scores.keys():
                 scores[page] = max(best[page], scores[page])
@@ -165,8 +165,8 @@ class Searcher:
                 scores[page] += _TITLE_WORDS_BONUS * math.sqrt(shared / len(asked)) * best
 
     def _add_heading_bonus(self, query: str, scores: dict[int, float], best: float) -> None:
-        found = decode_postings(self._index.table.postings.get(heading_key(query), ""))
-        for page, weight in found:
+        postings = decode_postings(self._index.table.postings.get(heading_key(query), ""))
+        for page, weight in postings:
             bonus = _TITLE_BONUS if weight > 1 else _HEADING_BONUS
             scores[page] = scores.get(page, 0.0) + bonus * best
 

@@ -64,7 +64,9 @@ class PlaceFinder:
     def __init__(self, query: str, terms: Sequence[Term], *, length: int) -> None:
         self._heading = one_line(query)
         self._length = length
-        beginnings = {_beginning(word): at for at, term in enumerate(terms) for word in term.words}
+        beginnings = {
+            _beginning(word): number for number, term in enumerate(terms) for word in term.words
+        }
         self._most = max(MAX_MATCHES // max(len(beginnings), 1), _MIN_MATCHES_OF_A_WORD)
         self._needles = [
             _Needle(written, term, beginning.isascii())
@@ -102,12 +104,12 @@ class PlaceFinder:
         matches: list[_Match] = []
         lowered = data[:end].lower()
         for written, term, begins_word in self._needles:
-            found, left = lowered.find(written, start), self._most
-            while found >= 0 and left:
-                if not begins_word or found == 0 or lowered[found - 1] not in _LETTERS:
-                    matches.append((found, term))
+            position, left = lowered.find(written, start), self._most
+            while position >= 0 and left:
+                if not begins_word or position == 0 or lowered[position - 1] not in _LETTERS:
+                    matches.append((position, term))
                     left -= 1
-                found = lowered.find(written, found + 1)
+                position = lowered.find(written, position + 1)
         return sorted(matches)
 
     def _best(self, data: bytes, outline: Outline, matches: Sequence[_Match]) -> int:
@@ -117,13 +119,13 @@ class PlaceFinder:
         """
         best, most = 0, 0.0
         ceiling = len({term for _, term in matches}) + 0.5
-        for at, (position, _) in enumerate(matches):
+        for i, (position, _) in enumerate(matches):
             if most == ceiling:
                 break
             section = outline.section_at(position)
             start, end = outline.span(section, end=len(data))
-            last = bisect_left(matches, (min(position + self._length + 1, end),), at)
-            score = len({term for _, term in matches[at:last]}) + 0.5
+            last = bisect_left(matches, (min(position + self._length + 1, end),), i)
+            score = len({term for _, term in matches[i:last]}) + 0.5
             if score > most and (section < 0 or data.find(b"\n", start, position) >= 0):
                 score -= 0.5
             if score > most:

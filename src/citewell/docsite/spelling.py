@@ -41,11 +41,11 @@ class Spellings:
             return []
         alike = set(self._all_beginning_with(word[0]))
         edits = set(_one_edit(word))
-        found = [form for form in edits if form in alike or self._has_elsewhere(form, word[0])]
-        if not found and len(word) >= _MIN_CHARACTERS_FOR_TWO_EDITS:
-            found = [form for form in _worth_a_test(word, alike) if _is_within_two(word, form)]
+        guesses = [form for form in edits if form in alike or self._has_elsewhere(form, word[0])]
+        if not guesses and len(word) >= _MIN_CHARACTERS_FOR_TWO_EDITS:
+            guesses = [form for form in _worth_a_test(word, alike) if _is_within_two(word, form)]
         # Letters are changed or swapped more often than added or left out.
-        return sorted(found, key=lambda form: (abs(len(form) - len(word)), form))[:MAX_GUESSES]
+        return sorted(guesses, key=lambda form: (abs(len(form) - len(word)), form))[:MAX_GUESSES]
 
     def _all_beginning_with(self, prefix: str) -> list[str]:
         return self._text[self._place_of(prefix) : self._place_of(prefix + "\U0010ffff")].split()
@@ -84,8 +84,8 @@ def _worth_a_test(word: str, forms: Iterable[str]) -> Iterator[str]:
 
 
 def _one_edit(word: str) -> Iterator[str]:
-    for at in range(len(word) + 1):
-        head, tail = word[:at], word[at:]
+    for cut in range(len(word) + 1):
+        head, tail = word[:cut], word[cut:]
         for letter in _LETTERS:
             yield head + letter + tail
             if tail:

@@ -39,9 +39,9 @@ def doc_path_of(url_path: str, paths: Container[str]) -> str | None:
     path = url_path.lstrip("/")
     stem = path.removesuffix(".html")
     options = [path, *(stem + suffix for suffix in PAGE_SUFFIXES)]
-    found = next((option for option in options if option in paths), None)
-    if found is not None:
-        return found
+    named = next((option for option in options if option in paths), None)
+    if named is not None:
+        return named
     folder = stem.removesuffix("index").rstrip("/")
     prefix = f"{folder}/" if folder else ""
     name = index_name(prefix, paths)

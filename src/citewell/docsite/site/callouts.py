@@ -93,22 +93,22 @@ def _parse_indented(state: StateBlock, start: int, end: int, silent: bool) -> bo
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     if state.is_code_block(start) or not first.startswith(("!!!", "???", "===")):
         return False
-    found = _INDENTED.match(first)
-    if found is None or not (found["kind"] or found["title"]):
+    match = _INDENTED.match(first)
+    if match is None or not (match["kind"] or match["title"]):
         return False
-    name = (found["kind"] or "").lower()
-    is_tab = found["fold"].startswith("=")
+    name = (match["kind"] or "").lower()
+    is_tab = match["fold"].startswith("=")
     stop = _end_of_indented(state, start, end)
-    is_meant = found["title"] or name in _LOOKS or stop > start + 1
-    if not is_meant or (is_tab and (name or not found["title"])):
+    is_meant = match["title"] or name in _LOOKS or stop > start + 1
+    if not is_meant or (is_tab and (name or not match["title"])):
         return False
     if silent:
         return True
-    fold = {"???": "closed", "???+": "open"}.get(found["fold"], "")
+    fold = {"???": "closed", "???+": "open"}.get(match["fold"], "")
     kind = "tab" if is_tab else name or "note"
     outer = state.blkIndent
     state.blkIndent = state.sCount[start] + _CONTENT_INDENT
-    _tokenize(state, _Callout(kind=kind, title=found["title"], fold=fold), start + 1, stop)
+    _tokenize(state, _Callout(kind=kind, title=match["title"], fold=fold), start + 1, stop)
     state.blkIndent = outer
     state.line = stop
     return True
@@ -131,13 +131,13 @@ def _parse_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     if state.is_code_block(start) or not first.startswith((":::", "///")):
         return False
-    found = _FENCED.match(first)
-    if found is None:
+    match = _FENCED.match(first)
+    if match is None:
         return False
     if silent:
         return True
-    stop = _closing_line(state, start, end, found["marks"])
-    kind, title = found["kind"].lower(), (found["bracketed"] or found["title"] or "").strip()
+    stop = _closing_line(state, start, end, match["marks"])
+    kind, title = match["kind"].lower(), (match["bracketed"] or match["title"] or "").strip()
     if kind == "details":
         callout = _Callout(kind="note", title=title or "Details", fold="closed")
     elif kind == "tab" or kind in _LOOKS:
@@ -192,30 +192,30 @@ def _append(state: StateBlock, token: Token) -> None:
 def _parse_github(state: StateCore) -> None:
     """Turn block quotes that begin with `[!KIND]` into call-outs."""
     tokens = state.tokens
-    at = 0
-    while at < len(tokens) - 2:
-        words = tokens[at + 2]
-        found = _GITHUB.match(words.content) if tokens[at].type == "blockquote_open" else None
-        if found and words.type == "inline" and found["kind"].lower() in _LOOKS:
-            fold = {"-": "closed", "+": "open"}.get(found["fold"], "")
-            callout = _Callout(kind=found["kind"].lower(), title=found["title"] or None, fold=fold)
-            _replace_quote(tokens, at, callout=callout, rest=words.content[found.end() :])
-        at += 1
+    index = 0
+    while index < len(tokens) - 2:
+        words = tokens[index + 2]
+        match = _GITHUB.match(words.content) if tokens[index].type == "blockquote_open" else None
+        if match and words.type == "inline" and match["kind"].lower() in _LOOKS:
+            fold = {"-": "closed", "+": "open"}.get(match["fold"], "")
+            callout = _Callout(kind=match["kind"].lower(), title=match["title"] or None, fold=fold)
+            _replace_quote(tokens, index, callout=callout, rest=words.content[match.end() :])
+        index += 1
 
 
-def _replace_quote(tokens: list[Token], at: int, *, callout: _Callout, rest: str) -> None:
-    level = tokens[at].level
+def _replace_quote(tokens: list[Token], index: int, *, callout: _Callout, rest: str) -> None:
+    level = tokens[index].level
     last = next(
         i
-        for i in range(at, len(tokens))
+        for i in range(index, len(tokens))
         if tokens[i].type == "blockquote_close" and tokens[i].level == level
     )
     closing = callout.closing()
     closing.level = level
     tokens[last] = closing
-    tokens[at + 2].content = rest
-    inner = tokens[at + 1 : at + 4] if rest.strip() else []
+    tokens[index + 2].content = rest
+    inner = tokens[index + 1 : index + 4] if rest.strip() else []
     opening = callout.opening()
     for i, token in enumerate(opening):
         token.level = level + min(i, 1)
-    tokens[at : at + 4] = [*opening, *inner]
+    tokens[index : index + 4] = [*opening, *inner]

@@ -54,13 +54,13 @@ def parse_include(line: str) -> Include | None:
     if not text or len(text) > _MAX_LINE:
         return None
     for form in _FORMS:
-        if found := form.fullmatch(text):
-            return _include(found[1].strip())
+        if match := form.fullmatch(text):
+            return _include(match[1].strip())
     for form in _CODE_FORMS:
-        if found := form.fullmatch(text):
-            marked = _MARKED.search(found[2])
+        if match := form.fullmatch(text):
+            marked = _MARKED.search(match[2])
             lines = marked[1].replace(":", "-") if marked else ""
-            return _include(found[1], is_code=True, marked=lines)
+            return _include(match[1], is_code=True, marked=lines)
     return None
 
 
@@ -89,8 +89,8 @@ class IncludedFiles:
         """
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(page_path), include.name))
         for path in dict.fromkeys((beside, posixpath.normpath(include.name))):
-            found = resolve_doc_path(self.root, path)
-            if found is None or found.stat().st_size > MAX_PAGE_BYTES:
+            file = resolve_doc_path(self.root, path)
+            if file is None or file.stat().st_size > MAX_PAGE_BYTES:
                 continue
             data = read_doc(self.root, path)
             if data is not None and is_text(data):

@@ -106,5 +106,5 @@ class PageAddresses:
 
 def _split(target: str) -> tuple[str, str]:
     """Return the file of an address, and its query and anchor as they stand."""
-    at = min((i for i in map(target.find, "?#") if i >= 0), default=len(target))
-    return target[:at], target[at:]
+    end = min((i for i in map(target.find, "?#") if i >= 0), default=len(target))
+    return target[:end], target[end:]

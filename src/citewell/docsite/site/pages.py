@@ -154,8 +154,8 @@ class PageWriter:
         """Return the page of search results; without a query only the form."""
         addresses = self._addresses("")
         # As the box ranks while a reader types, who then presses Enter.
-        found = self._folder.search(query, limit=_MAX_RESULTS, as_you_type=True)
-        hits = found.hits if query.strip() else ()
+        answer = self._folder.search(query, limit=_MAX_RESULTS, as_you_type=True)
+        hits = answer.hits if query.strip() else ()
         results = [
             SearchResult(
                 title=hit.title,
@@ -267,7 +267,7 @@ def _marked(snippet: str, query: str) -> Markup:
     # Splitting by a group puts what matched at the odd places.
     return Markup(
         "".join(
-            f"<mark>{escape(piece)}</mark>" if at % 2 else escape(piece)
-            for at, piece in enumerate(pieces)
+            f"<mark>{escape(piece)}</mark>" if i % 2 else escape(piece)
+            for i, piece in enumerate(pieces)
         )
     )

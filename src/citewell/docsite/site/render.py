@@ -99,7 +99,7 @@ class _Page:
     def put_back(self, html: str) -> str:
         """Return `html` with every kept fragment in its place."""
         pattern = f"\ufdd0{self.mark}\\.(\\d+)\ufdd1"
-        return re.sub(pattern, lambda found: self.kept[int(found[1])], html)
+        return re.sub(pattern, lambda match: self.kept[int(match[1])], html)
 
 
 def render_markdown(
@@ -148,25 +148,25 @@ def _parser() -> MarkdownIt:
 
 def _resolve_structure(state: StateCore) -> None:
     """Give headings their ids and include files, in the order of the page."""
-    for at, token in enumerate(state.tokens):
+    for index, token in enumerate(state.tokens):
         if token.type == "heading_open":
-            _name_heading(state, at)
+            _name_heading(state, index)
         elif token.type in ("inline", "html_block"):
-            _take_in_file(state, at)
+            _take_in_file(state, index)
 
 
-def _take_in_file(state: StateCore, at: int) -> None:
+def _take_in_file(state: StateCore, index: int) -> None:
     """Replace a paragraph or comment with the file that it includes."""
     page: _Page = state.env["page"]
-    token = state.tokens[at]
-    is_paragraph = token.type == "inline" and state.tokens[at - 1].type == "paragraph_open"
+    token = state.tokens[index]
+    is_paragraph = token.type == "inline" and state.tokens[index - 1].type == "paragraph_open"
     is_text = is_paragraph or token.type == "html_block"
     include = parse_include(token.content) if is_text and page.includes is not None else None
     if include is None:
         return
     if is_paragraph:
         # A paragraph cannot contain a program.
-        state.tokens[at - 1].hidden = state.tokens[at + 1].hidden = True
+        state.tokens[index - 1].hidden = state.tokens[index + 1].hidden = True
     token.content = page.keep(_included_html(include, page))
     token.type = "html_block"
     token.children = []
@@ -210,21 +210,21 @@ def _included_text(include: Include, page: _Page) -> str | None:
 def _with_included_lines(code: str, page: _Page) -> str:
     """Return code with the files that its lines include."""
     lines = code.splitlines(keepends=True)
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         include = parse_include(line) if page.includes is not None else None
         text = None if include is None else _included_text(include, page)
         if text is not None:
-            lines[at] = text if text.endswith("\n") else f"{text}\n"
+            lines[index] = text if text.endswith("\n") else f"{text}\n"
     return "".join(lines)
 
 
-def _name_heading(state: StateCore, at: int) -> None:
+def _name_heading(state: StateCore, index: int) -> None:
     page: _Page = state.env["page"]
-    token, words = state.tokens[at], state.tokens[at + 1]
-    given = _take_heading_id(words)
+    token, words = state.tokens[index], state.tokens[index + 1]
+    own_id = _take_heading_id(words)
     text = " ".join(_plain_text(words.children or []).split())
     line = token.map[0] + 1 if token.map else 0
-    anchor = page.anchors.get(line) or given or page.slugs.slug(text)
+    anchor = page.anchors.get(line) or own_id or page.slugs.slug(text)
     while anchor in page.used_anchors:
         anchor += "-1"
     page.used_anchors.add(anchor)
@@ -236,11 +236,11 @@ def _name_heading(state: StateCore, at: int) -> None:
 def _take_heading_id(words: Token) -> str | None:
     """Return the id that an author gave as `{#id}`, and take it out of the heading's words."""
     last = words.children[-1] if words.children else None
-    found = _HEADING_ID.search(last.content) if last and last.type == "text" else None
-    if last is None or found is None:
+    match = _HEADING_ID.search(last.content) if last and last.type == "text" else None
+    if last is None or match is None:
         return None
-    last.content = last.content[: found.start()]
-    return found.group(1)
+    last.content = last.content[: match.start()]
+    return match.group(1)
 
 
 def _plain_text(tokens: Sequence[Token]) -> str:
@@ -279,10 +279,10 @@ def _resolve(token: Token, name: str, addresses: PageAddresses) -> None:
 
 
 def _resolve_in_html(html: str, addresses: PageAddresses) -> str:
-    def attribute(found: re.Match[str]) -> str:
-        written = next(value for value in found.groups()[1:] if value is not None)
+    def attribute(match: re.Match[str]) -> str:
+        written = next(value for value in match.groups()[1:] if value is not None)
         address = addresses.resolve(unescape(written))
-        return "" if address is None else f'{found[1]}="{escape(address)}"'
+        return "" if address is None else f'{match[1]}="{escape(address)}"'
 
     return _HTML_TAG.sub(lambda tag: _HTML_ADDRESS.sub(attribute, tag[0]), html)
 
@@ -291,9 +291,9 @@ def _align_cells(state: StateCore) -> None:
     # The parser writes style attributes, which a strict content policy does not let through.
     for token in state.tokens:
         if token.type in ("td_open", "th_open") and "style" in token.attrs:
-            found = _TEXT_ALIGN.search(str(token.attrs.pop("style")))
-            if found:
-                token.attrSet("class", f"align-{found.group(1)}")
+            match = _TEXT_ALIGN.search(str(token.attrs.pop("style")))
+            if match:
+                token.attrSet("class", f"align-{match.group(1)}")
 
 
 def _keep_task_boxes(state: StateCore) -> None:
@@ -307,32 +307,32 @@ def _keep_task_boxes(state: StateCore) -> None:
 
 
 def _render_fence(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     page: _Page = env["page"]
-    info = parse_fence_info(tokens[at].info)
+    info = parse_fence_info(tokens[index].info)
     if info.language == "math":
-        return page.keep(formula_html(tokens[at].content, is_block=True)) + "\n"
+        return page.keep(formula_html(tokens[index].content, is_block=True)) + "\n"
     if info.language == "mermaid":
         page.has_diagrams = True
         # Without scripts its source is shown, which reads like a sketch.
-        source = escape(tokens[at].content)
+        source = escape(tokens[index].content)
         return page.keep(f'<pre class="diagram" tabindex="0"><code>{source}</code></pre>') + "\n"
-    code = _with_included_lines(tokens[at].content, page)
+    code = _with_included_lines(tokens[index].content, page)
     return page.keep(code_block_html(code, info)) + "\n"
 
 
 def _render_formula(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     page: _Page = env["page"]
-    is_block = tokens[at].type != "math_inline"
-    return page.keep(formula_html(tokens[at].content, is_block=is_block))
+    is_block = tokens[index].type != "math_inline"
+    return page.keep(formula_html(tokens[index].content, is_block=is_block))
 
 
 def _render_heading_close(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    anchor = escape(str(tokens[at - 2].attrs.get("id", "")))
+    anchor = escape(str(tokens[index - 2].attrs.get("id", "")))
     label = 'aria-label="Link to this section"'
-    return f' <a class="permalink" href="#{anchor}" {label}>#</a></{tokens[at].tag}>\n'
+    return f' <a class="permalink" href="#{anchor}" {label}>#</a></{tokens[index].tag}>\n'

@@ -315,14 +315,14 @@ def _set_address(token: Token, rendering: _Rendering) -> bool:
 
 
 def _render_marked(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    leaf: Token = tokens[at].meta["leaf"]
+    leaf: Token = tokens[index].meta["leaf"]
     inner = self.renderInline([leaf], options, env)
     wanted = env["rendering"].stored.question_words
     if leaf.type == "text" and wanted:
         inner = "".join(_with_bold(leaf.content, wanted))
-    return f"<mark{tokens[at].attrs['attributes']}>{inner}</mark>"
+    return f"<mark{tokens[index].attrs['attributes']}>{inner}</mark>"
 
 
 def _with_bold(text: str, wanted: frozenset[str]) -> Iterator[str]:
@@ -347,9 +347,9 @@ def _with_bold_runs(text: str, wanted: frozenset[str]) -> str:
 
 
 def _render_code(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    token, rendering = tokens[at], env["rendering"]
+    token, rendering = tokens[index], env["rendering"]
     first = (token.map[0] if token.map else 0) + (token.type == "fence")
     count = len(token.content.removesuffix("\n").split("\n"))
     info = FenceInfo(
@@ -367,9 +367,9 @@ def _render_code(
 
 
 def _render_image(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    token = tokens[at]
+    token = tokens[index]
     address = _MARKERS.sub("", str(token.attrs.get("src", "")))
     alt = escape(_MARKERS.sub("", token.content).strip() or "image")
     if token.meta.get("in_link") or not _WEB.match(address):
@@ -379,6 +379,6 @@ def _render_image(
 
 
 def _render_formula(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    return formula_html(tokens[at].content, is_block=tokens[at].type != "math_inline")
+    return formula_html(tokens[index].content, is_block=tokens[index].type != "math_inline")

@@ -20,12 +20,12 @@ def scrolling_tables_plugin(parser: MarkdownIt) -> None:
 
 
 def _render_table_open(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     return '<div class="table-scroll" tabindex="0"><table>\n'
 
 
 def _render_table_close(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     return "</table></div>\n"

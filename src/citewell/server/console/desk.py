@@ -97,13 +97,13 @@ class DeskPages:
         """Show the questions of the past that hold the words of the search."""
         matching = request.query_params.get("q", "").strip()
         before = request.query_params.get("before") or None
-        found = await console.search_history(call, matching=matching, before=before)
+        closed = await console.search_history(call, matching=matching, before=before)
         values = {
-            "history": found,
+            "history": closed,
             "matching": matching,
             "before": before,
             "at_once": console.HISTORY_AT_ONCE,
-            "rendered": await render_questions(call, {"history": found}),
+            "rendered": await render_questions(call, {"history": closed}),
             "html_of": html_of,
         }
         return self._screen.show(request, "history.html", values)

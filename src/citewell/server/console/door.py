@@ -141,8 +141,8 @@ class Door:
         if not from_here or site not in ("same-origin", "none"):
             raise ScopeViolation("This request comes from the page of another site.")
         if is_form(request.headers):
-            given = str((await read_form(request)).get(FORM_TOKEN, ""))
-            if not hmac.compare_digest(given.encode(), form_token(request).encode()):
+            token = str((await read_form(request)).get(FORM_TOKEN, ""))
+            if not hmac.compare_digest(token.encode(), form_token(request).encode()):
                 raise ScopeViolation("The form is out of date; reload the page and send it again.")
 
 

@@ -56,18 +56,18 @@ class CheckCitationsOutput(ToolOutput):
     omitted: int = 0
 
 
-async def run(given: CheckCitationsInput, call: Call) -> CheckCitationsOutput:
+async def run(arguments: CheckCitationsInput, call: Call) -> CheckCitationsOutput:
     """Check the text as `citewell check` does a file."""
     scope = check_scope(None, call)
     checker = CitationChecker(
         call.parts.store,
         call.parts.ingester,
         project=scope.project,
-        against=given.against,
+        against=arguments.against,
         may_see=scope.holds_page,
         max_live_pages=MAX_LIVE_PAGES,
     )
-    checked = await checker.check(given.text)
+    checked = await checker.check(arguments.text)
     return CheckCitationsOutput(
         counts=dict(Counter(row.verdict for row in checked)),
         references=[_shape(row) for row in checked[:MAX_ROWS]],

@@ -79,12 +79,12 @@ class CheckDraftOutput(ToolOutput):
     """False when the draft has more sentences than are checked."""
 
 
-async def run(given: CheckDraftInput, call: Call) -> CheckDraftOutput:
+async def run(arguments: CheckDraftInput, call: Call) -> CheckDraftOutput:
     """Look each sentence up; then ask the client's model, if there is one, about all of them."""
     scope = check_scope(None, call)
     parts = call.parts
     checked = await check_draft(
-        given.draft,
+        arguments.draft,
         store=parts.store,
         models=Models(embedder=parts.embedder, reranker=parts.reranker),
         where=await search_filter(scope, None, call),

@@ -43,9 +43,9 @@ class MakeReceiptOutput(ToolOutput):
     quotes: list[ProvedQuote]
 
 
-async def run(given: MakeReceiptInput, call: Call) -> MakeReceiptOutput:
+async def run(arguments: MakeReceiptInput, call: Call) -> MakeReceiptOutput:
     """Make the receipt once, so that whoever reads the resource gets one that verifies."""
-    receipt = await receipt_for(given.citation_ids, call)
+    receipt = await receipt_for(arguments.citation_ids, call)
     opened = receipt.verification.receipt
     pages = opened.pages
     return MakeReceiptOutput(

@@ -179,16 +179,16 @@ async def _judge(
     quotes: Sequence[tuple[str, int | None]], page: _Version, sandbox: Sandbox
 ) -> list[QuoteVerdict]:
     results = await look_for_quotes(quotes, page.text, sandbox=sandbox)
-    missing = [at for at, result in enumerate(results) if _is_missing(result)]
+    missing = [i for i, result in enumerate(results) if _is_missing(result)]
     shown = await are_quotes_shown(
-        [quotes[at][0] for at in missing], page.screen, page.text, sandbox=sandbox
+        [quotes[i][0] for i in missing], page.screen, page.text, sandbox=sandbox
     )
-    on_screen = {at for at, is_shown in zip(missing, shown, strict=True) if is_shown}
+    on_screen = {i for i, is_shown in zip(missing, shown, strict=True) if is_shown}
     return [
-        _shape_shown(result, is_cited=quotes[at][1] is not None)
-        if at in on_screen
+        _shape_shown(result, is_cited=quotes[i][1] is not None)
+        if i in on_screen
         else _shape(result)
-        for at, result in enumerate(results)
+        for i, result in enumerate(results)
     ]
 
 
@@ -205,17 +205,15 @@ async def _look_outside(
     sandbox: Sandbox,
 ) -> list[QuoteVerdict]:
     """Return the verdicts, those on the whole text where they are better than `inside`."""
-    missing = [at for at, verdict in enumerate(inside) if _is_missing(verdict)]
+    missing = [i for i, verdict in enumerate(inside) if _is_missing(verdict)]
     verdicts = list(inside)
     if whole_text is None:
-        for at in missing:
-            verdicts[at] = inside[at].model_copy(update={"checked": "main text"})
+        for i in missing:
+            verdicts[i] = inside[i].model_copy(update={"checked": "main text"})
         return verdicts
-    found = await look_for_quotes(
-        [(quotes[at], None) for at in missing], whole_text, sandbox=sandbox
-    )
-    for at, outside in zip(missing, found, strict=True):
-        verdicts[at] = _better(inside[at], outside, is_cited=is_cited)
+    found = await look_for_quotes([(quotes[i], None) for i in missing], whole_text, sandbox=sandbox)
+    for i, outside in zip(missing, found, strict=True):
+        verdicts[i] = _better(inside[i], outside, is_cited=is_cited)
     return verdicts
 
 

@@ -85,14 +85,14 @@ class CompareVersionsOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
+async def run(arguments: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
     """Compare two stored versions; nothing is fetched.
 
     Raises:
         InvalidArgument: a version is none, or several products fit.
         NotFound: the subject, its product or a version is not indexed.
     """
-    for version in (given.old_version, given.new_version):
+    for version in (arguments.old_version, arguments.new_version):
         if version is not None and not is_version_range(version):
             raise InvalidArgument(
                 f"{version[:80]!r} is not a version.", suggestion='Pass a version such as "4.2".'
@@ -101,10 +101,13 @@ async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
     comparer = Comparer(
         store=parts.store,
         models=Models(embedder=parts.embedder, reranker=parts.reranker),
-        where=await search_filter(check_scope(given.scope, call), None, call),
+        where=await search_filter(check_scope(arguments.scope, call), None, call),
     )
     compared = await comparer.compare(
-        given.subject, product=given.product, old=given.old_version, new=given.new_version
+        arguments.subject,
+        product=arguments.product,
+        old=arguments.old_version,
+        new=arguments.new_version,
     )
     output = _shape(compared)
     shown = replace(compared, pairs=compared.pairs[: len(output.pairs)])
@@ -112,7 +115,7 @@ async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
         map(_cited_quote, shown.quotes),
         caller=call.caller,
         tool="compare_versions",
-        question=given.subject,
+        question=arguments.subject,
     )
     return output
 

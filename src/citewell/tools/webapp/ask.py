@@ -146,8 +146,8 @@ def _for_people(on_progress: OnProgress) -> OnProgress:
     async def report(progress: Progress) -> None:
         message = unbracketed(progress.message)
         if message.startswith(_EVIDENCE_SO_FAR):
-            found = message.removeprefix(_EVIDENCE_SO_FAR).split(_NEXT_EVIDENCE)
-            message = _EVIDENCE_SO_FAR + _NEXT_EVIDENCE.join(map(_as_read, found))
+            quotes = message.removeprefix(_EVIDENCE_SO_FAR).split(_NEXT_EVIDENCE)
+            message = _EVIDENCE_SO_FAR + _NEXT_EVIDENCE.join(map(_as_read, quotes))
         await on_progress(replace(progress, message=message))
 
     return report
