@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import httpx2
 import pytest
 from mcp import Client
 from tests.docsite.folders import BIRDS, write_folder
-from tests.e2e.processes import ServerProcess, environment, running_server
+from tests.e2e.processes import ServerProcess, environment, run_citewell, running_server
 
 pytestmark = pytest.mark.anyio
 
@@ -66,22 +65,10 @@ async def test_the_website_alone_is_served_when_mcp_is_off(tmp_path: Path) -> No
     assert page.status_code == 200
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*DOCS, *arguments],
-        env=environment(folder),
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-
-
 def test_the_site_is_written_as_static_files(tmp_path: Path) -> None:
     write_folder(tmp_path / "docs", BIRDS)
 
-    done = run(tmp_path, "build", "out")
+    done = run_citewell(tmp_path, "docs", "build", "out")
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("4 pages, ")
@@ -100,7 +87,7 @@ def test_the_site_is_written_as_static_files(tmp_path: Path) -> None:
 def test_wrong_usage_is_told_in_a_line(tmp_path: Path, arguments: list[str], told: str) -> None:
     write_folder(tmp_path / "docs", BIRDS)
 
-    done = run(tmp_path, *arguments)
+    done = run_citewell(tmp_path, "docs", *arguments)
 
     assert done.returncode == 2
     assert told in done.stderr

@@ -15,7 +15,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
-from tests.e2e.processes import SERVE, environment, http_server
+from tests.e2e.processes import SERVE, environment, http_server, run_citewell
 
 Json = dict[str, Any]
 
@@ -142,14 +142,12 @@ def test_a_wrong_setting_stops_the_http_server_with_one_line(
 def test_a_port_that_is_taken_stops_the_http_server_with_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        command = [*SERVE, "--transport", "streamable-http", "--port", port]
-        done = subprocess.run(
-            command, env=environment(tmp_path), capture_output=True, check=False, timeout=120
-        )
+        serve = ("serve", "--transport", "streamable-http", "--port", port)
+        done = run_citewell(tmp_path, *serve)
 
     assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
-    assert b"Address already in use" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Address already in use" in done.stderr
 
 
 def test_secrets_do_not_reach_the_log(tmp_path: Path) -> None:

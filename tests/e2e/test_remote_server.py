@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.processes import (
-    SERVE,
     ServerProcess,
-    environment,
     http_server,
     make_key,
     run_citewell,
@@ -49,20 +46,9 @@ def status_of(server: ServerProcess, token: str) -> int:
 
 
 def test_beyond_loopback_nothing_is_served_without_a_guard(tmp_path: Path) -> None:
-    command = [*SERVE, "--transport", "streamable-http", "--port", "0", "--host", "0.0.0.0"]
+    serve = ("serve", "--transport", "streamable-http", "--port", "0", "--host", "0.0.0.0")
 
-    def start() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            env=environment(tmp_path),
-            cwd=tmp_path,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-
-    refused = start()
+    refused = run_citewell(tmp_path, *serve)
 
     assert refused.returncode == 2
     complaint = refused.stderr.splitlines()[-1]

@@ -16,7 +16,7 @@ from anyio import to_thread
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
-from tests.e2e.processes import environment, http_server
+from tests.e2e.processes import environment, http_server, run_citewell
 from tests.postgres import empty_database
 from tests.process_tree import is_alive, processes_below
 from tests.site import Request, Response, Site, running_site
@@ -169,6 +169,12 @@ async def test_a_server_has_its_pages_shown_by_a_worker_with_rules_of_its_own(
     assert not any(map(is_alive, browsers))
 
 
+async def show(place: Place, url: str, texts: list[str]) -> None:
+    """Add the text of a page, once it is rendered, to `texts`."""
+    async with asking(place) as renderer:
+        texts.append((await renderer.render(url)).text)
+
+
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 async def test_a_page_of_a_killed_worker_is_shown_by_another(place: Place, site: Site) -> None:
     asked = threading.Event()
@@ -181,15 +187,11 @@ async def test_a_page_of_a_killed_worker_is_shown_by_another(place: Place, site:
     site.pages["/held"] = answer
     texts: list[str] = []
 
-    async def show() -> None:
-        async with asking(place) as renderer:
-            texts.append((await renderer.render(site.url("/held"))).text)
-
     with render_worker(place, site) as first:
         await until_counted(place, workers=1)
         with anyio.fail_after(300):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(show)
+                tasks.start_soon(show, place, site.url("/held"), texts)
                 await to_thread.run_sync(asked.wait, 120)
                 first.kill()
                 with render_worker(place, site):
@@ -212,14 +214,10 @@ async def test_a_worker_that_is_told_to_stop_ends_its_page_first(
     place = Place(folder=tmp_path, address=f"sqlite:///{tmp_path}/pages.db")
     texts: list[str] = []
 
-    async def show() -> None:
-        async with asking(place) as renderer:
-            texts.append((await renderer.render(site.url("/slow"))).text)
-
     with render_worker(place, site) as worker:
         await until_counted(place, workers=1)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(show)
+            tasks.start_soon(show, place, site.url("/slow"), texts)
             await to_thread.run_sync(asked.wait, 120)
             worker.terminate()
             await until_counted(place, workers=0)
@@ -231,28 +229,14 @@ async def test_a_worker_that_is_told_to_stop_ends_its_page_first(
 
 
 def test_a_worker_that_is_to_render_does_not_start_without_a_browser(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [*WORKER, "--kinds", "render"],
-        env=environment(tmp_path, PATH="/nowhere"),
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    ended = run_citewell(tmp_path, "worker", "--kinds", "render", PATH="/nowhere")
 
     assert ended.returncode == 2
-    assert b"Chromium" in ended.stderr
+    assert "Chromium" in ended.stderr
 
 
 def test_a_worker_refuses_kinds_of_work_that_do_not_exist(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [*WORKER, "--kinds", "ingest,paint"],
-        env=environment(tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    ended = run_citewell(tmp_path, "worker", "--kinds", "ingest,paint")
 
     assert ended.returncode == 2
-    assert b"'paint'" in ended.stderr
+    assert "'paint'" in ended.stderr

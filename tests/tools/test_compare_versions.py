@@ -155,16 +155,20 @@ async def test_what_is_not_indexed_is_an_error(library: Library, arguments: dict
     assert result.is_error
 
 
+async def put_markdown(library: Library, text: str, *, url: str) -> None:
+    source = fetched(text, "markdown", url=url)
+    extracted, chunks, _ = read_page(source)
+    await library.parts.store.put_page(
+        PageDraft(url=url, fetched=source, extracted=extracted, chunks=chunks)
+    )
+
+
 async def test_a_readme_has_release_notes_below_their_heading_only(library: Library) -> None:
     text = (
         "# Herons\n\nCall wade to enter the pond.\n\n## Release Information\n\n"
         "### Changes\n\n- wade no longer splashes.\n\n## Usage\n\nThe changes of wade are slow.\n"
     )
-    source = fetched(text, "markdown", url="pypi:herons@2.0.0/README")
-    extracted, chunks, _ = read_page(source)
-    await library.parts.store.put_page(
-        PageDraft(url=source.url, fetched=source, extracted=extracted, chunks=chunks)
-    )
+    await put_markdown(library, text, url="pypi:herons@2.0.0/README")
 
     compared = await library.call("compare_versions", subject="Wade")
 
@@ -177,11 +181,7 @@ async def test_release_notes_are_those_between_the_two_versions(library: Library
         "# Changes\n\n## 2.0.0rc1\n\n### Added\n\n- `wade` takes fractions.\n- `fly` is new.\n\n"
         "## 1.2.0\n\n- `wade` is quicker.\n\n## v1.0\n\n- `wade` is new.\n"
     )
-    source = fetched(changelog, "markdown", url="pypi:herons@2.0.0/CHANGELOG.md")
-    extracted, chunks, _ = read_page(source)
-    await library.parts.store.put_page(
-        PageDraft(url=source.url, fetched=source, extracted=extracted, chunks=chunks)
-    )
+    await put_markdown(library, changelog, url="pypi:herons@2.0.0/CHANGELOG.md")
 
     compared = await library.call("compare_versions", subject="wade")
 

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from citewell.core.citations import VERDICTS
 from citewell.server.console.pages import html_of
-from citewell.server.console.reader import read_number
+from citewell.server.console.reader import parse_number
 from citewell.tools.webapp.handed_out import list_handed_out
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def citation_routes(door: Door, screen: Screen) -> list[Route]:
 
     async def show_citations(request: Request, call: Call) -> Response:
         asked = request.query_params.get("verdict")
-        number = read_number(request.query_params.get("page", "")) or 1
+        number = parse_number(request.query_params.get("page", "")) or 1
         view = await list_handed_out(
             call,
             verdict=next((verdict for verdict in VERDICTS if verdict == asked), None),

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from citewell.server.console.change_stream import ChangeStream
 from citewell.server.console.door import read_form, read_json, refuse_json
 from citewell.server.console.pages import guard_headers, html_of
-from citewell.server.console.reader import read_number
+from citewell.server.console.reader import parse_number
 from citewell.tools.people import console
 from citewell.tools.webapp.desk import render_questions
 
@@ -174,7 +174,7 @@ class DeskPages:
         """Put the directive of the form back where it was."""
         form = await read_form(request)
         deleted = {name: str(value) for name, value in form.items()}
-        place = read_number(deleted.get("place", "")) or 0
+        place = parse_number(deleted.get("place", "")) or 0
         await console.restore_directive(call, deleted, place=place)
         return _back(request, DIRECTIVES)
 

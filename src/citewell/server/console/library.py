@@ -25,7 +25,7 @@ from citewell.core.library import (
 )
 from citewell.server.console.door import complete_url, read_form, refuse_json, status_of
 from citewell.server.console.pages import guard_headers
-from citewell.server.console.reader import read_number
+from citewell.server.console.reader import parse_number
 from citewell.server.console.screen import suggestion_for_people
 from citewell.tools.webapp import library
 from citewell.tools.webapp.ask import count_corpus
@@ -112,7 +112,7 @@ class LibraryPages:
 
     async def show_work(self, request: Request, call: Call) -> Response:
         """Show the background work alone, of one website or of all, for the page that polls it."""
-        website = read_number(request.query_params.get("of", ""))
+        website = parse_number(request.query_params.get("of", ""))
         groups = await library.list_jobs(call)
         if website is not None:
             groups = [group for group in groups if group.source_id == website]
@@ -136,10 +136,10 @@ class LibraryPages:
 
     async def show_website(self, request: Request, call: Call) -> Response:
         """Show one website with its pages and its work."""
-        source_id = read_number(request.path_params["id"])
+        source_id = parse_number(request.path_params["id"])
         if source_id is None:
             raise NotFound("There is no such website.", suggestion="Go back to the library.")
-        after = read_number(request.query_params.get("after", "")) or 0
+        after = parse_number(request.query_params.get("after", "")) or 0
         shown = await library.view_website(source_id, call, after=after)
         back = [n for n in request.query_params.get("back", "").split(",") if n.isdigit()]
         values = {
@@ -275,7 +275,7 @@ def _file_name(name: str) -> str:
 def _query(request: Request) -> WebsiteQuery:
     asked = request.query_params
     status, order = asked.get("status", ""), asked.get("order", "")
-    page = read_number(asked.get("page", "")) or 1
+    page = parse_number(asked.get("page", "")) or 1
     return WebsiteQuery(
         status=next((known for known in get_args(WebsiteStatus) if known == status), None),
         matching=asked.get("filter", "").strip()[:200] or None,
@@ -290,7 +290,7 @@ def _query(request: Request) -> WebsiteQuery:
 
 def _page_query(request: Request) -> PageQuery:
     asked = request.query_params
-    order, page = asked.get("order", ""), read_number(asked.get("page", "")) or 1
+    order, page = asked.get("order", ""), parse_number(asked.get("page", "")) or 1
     return PageQuery(
         matching=asked.get("filter", "").strip()[:200] or None,
         order_by=next((known for known in get_args(PageOrder) if known == order), "title"),
@@ -318,7 +318,7 @@ def _draft(form: FormData) -> WebsiteDraft:
         raise InvalidArgument("Write the address of a page first.")
     plain = CrawlOptions()
     scope = str(form.get("scope", ""))
-    pages = read_number(str(form.get("max_pages", ""))) or plain.max_pages
+    pages = parse_number(str(form.get("max_pages", ""))) or plain.max_pages
     options = CrawlOptions(
         scope=next((known for known in get_args(CrawlScope) if known == scope), plain.scope),
         max_pages=min(max(pages, 1), _MOST_PAGES),

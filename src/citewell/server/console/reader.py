@@ -30,7 +30,7 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
 
     async def show_page(request: Request, call: Call) -> Response:
         source_id = _page_number(request)
-        part = read_number(request.query_params.get("part", ""))
+        part = parse_number(request.query_params.get("part", ""))
         view = await reader.view_page(
             source_id,
             call,
@@ -48,8 +48,8 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
         view = await compare_fetches(
             _page_number(request),
             call,
-            one=_read_moment(request.query_params.get("from", "")),
-            other=_read_moment(request.query_params.get("to", "")),
+            one=_parse_moment(request.query_params.get("from", "")),
+            other=_parse_moment(request.query_params.get("to", "")),
         )
         return screen.show(request, "fetches.html", {"view": view})
 
@@ -66,20 +66,20 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
 
 
 def _page_number(request: Request) -> int:
-    source_id = read_number(request.path_params["id"])
+    source_id = parse_number(request.path_params["id"])
     if source_id is None:
         raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
     return source_id
 
 
-def _read_moment(text: str) -> datetime | None:
+def _parse_moment(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
 
 
-def read_number(text: str) -> int | None:
+def parse_number(text: str) -> int | None:
     """Return the number that an address holds; None when it is not one."""
     is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS
     return int(text) if is_number else None

@@ -13,7 +13,7 @@ from citewell.core.errors import InvalidArgument
 from citewell.core.identity import AccessScope, CallQuery
 from citewell.server.console.door import read_form, refuse_json, status_of
 from citewell.server.console.pages import guard_headers
-from citewell.server.console.reader import read_number
+from citewell.server.console.reader import parse_number
 from citewell.tools.webapp import keys
 from citewell.tools.webapp.usage import (
     CALLS_AT_ONCE,
@@ -83,7 +83,7 @@ class UsagePages:
         asked = request.query_params
         query = CallQuery(
             month="all",
-            before=read_number(asked.get("before", "")),
+            before=parse_number(asked.get("before", "")),
             only_failed=asked.get("failed") == "1",
         )
         values = {
@@ -170,7 +170,7 @@ def _number(form: FormData, name: str, *, most: int) -> int | None:
     text = str(form.get(name, "")).strip()
     if not text:
         return None
-    number = read_number(text)
+    number = parse_number(text)
     if number is None or number > most:
         raise InvalidArgument(f"{name} must be a number up to {most:,}")
     return number
