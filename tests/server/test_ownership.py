@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.messages import INITIALIZE
 from tests.server.shelf import Shelf
-from tests.server.test_http_access import bearer, call, make_keys
-from tests.server.tiny import serving
+from tests.server.test_http_access import ACCEPT, bearer, call, make_keys
+from tests.server.tiny import Aviary, serving
 
 from citewell.access.keys import KeyTerms
+from citewell.core.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
@@ -87,3 +90,30 @@ async def test_a_key_of_a_project_sees_nothing_of_another(tmp_path: Path) -> Non
     ]
     assert {result["title"] for result in found["results"]} <= {"Secret"}
     assert ["error" in answer for answer in tries] == [True] * len(tries)
+
+
+async def test_an_event_id_of_another_session_is_unknown(tmp_path: Path) -> None:
+    settings = Settings(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(settings, ann=KeyTerms(), bob=KeyTerms())
+    ann, bob = ({**bearer(token), **ACCEPT} for token in (tokens["ann"], tokens["bob"]))
+    async with (
+        serving(Aviary(), settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        own = await open_session(http, ann)
+        called = await http.post("/mcp", json=call("bird_count"), headers=own)
+        (event_id,) = re.findall(r"(?m)^id: (.+?)\r?$", called.text)
+        others = [
+            await http.get("/mcp", headers={**session, "Last-Event-ID": event_id})
+            for session in (await open_session(http, ann), await open_session(http, bob))
+        ]
+
+    assert [(other.status_code, other.text) for other in others] == [(200, "")] * 2
+
+
+async def open_session(http: httpx2.AsyncClient, headers: dict[str, str]) -> dict[str, str]:
+    opened = await http.post("/mcp", json=INITIALIZE, headers=headers)
+    session = {**headers, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    await http.post("/mcp", json=ready, headers=session)
+    return session

@@ -12,11 +12,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
+from typing_extensions import override
 
 from citewell.server.auth import session_user
 from citewell.server.calls import CALLER_KEY
 from citewell.server.departure import DEPARTURE_KEY, Departure
-from citewell.server.event_store import RETRY_MILLISECONDS, MemoryEventStore
+from citewell.server.event_store import RETRY_MILLISECONDS, KeptEvents
 from citewell.server.fault_response import fault_response
 from citewell.server.jsonrpc import MAX_REQUEST_BYTES, Fault, parse_message
 from citewell.server.subscriptions import LISTEN_METHOD
@@ -24,7 +25,9 @@ from citewell.server.subscriptions import LISTEN_METHOD
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
     from mcp.server.lowlevel import Server
+    from mcp.server.streamable_http import StreamableHTTPServerTransport
     from starlette.types import Receive, Scope, Send
 
     from citewell.core.records import Caller
@@ -49,9 +52,8 @@ class McpEndpoint:
         self._plain = plain
         self._draining = draining
         self._has_sessions = has_sessions
-        self._stateful = StreamableHTTPSessionManager(
+        self._stateful = _SessionManager(
             server,
-            event_store=MemoryEventStore(),
             retry_interval=RETRY_MILLISECONDS,
             max_request_body_size=MAX_REQUEST_BYTES,
         )
@@ -143,6 +145,21 @@ class McpEndpoint:
             return self._streaming if streams else self._stateless
         in_session = "mcp-session-id" in headers or message.get("method") == "initialize"
         return self._stateful if in_session else self._stateless
+
+
+class _SessionManager(StreamableHTTPSessionManager):
+    """Gives each session an event store of its own."""
+
+    def __init__(self, server: Server[Any], **options: Any) -> None:  # noqa: ANN401 - as the SDK's
+        super().__init__(server, **options)
+        self._kept_events = KeptEvents()
+
+    @override
+    def _admit_session(
+        self, requestor: AuthorizationContext | None
+    ) -> StreamableHTTPServerTransport | None:
+        self.event_store = self._kept_events.of_new_session()
+        return super()._admit_session(requestor)
 
 
 def _with_caller(scope: Scope, caller: Caller) -> Scope:
