@@ -120,27 +120,27 @@ WHERE (:project::text IS NULL OR project = :project)
 ORDER BY sections DESC, entity_id
 LIMIT :limit;
 
+-- part: seen_page
+WHERE (:project::text IS NULL OR project = :project)
+    AND (:visible::bigint[] IS NULL OR source_id = ANY (:visible))
+
 -- name: graph_counts
 SELECT
     (
         SELECT count(*) FROM page
-        WHERE (:project::text IS NULL OR project = :project)
-            AND (:visible::bigint[] IS NULL OR source_id = ANY (:visible))
+        -- use: seen_page
     ) AS pages,
     (
         SELECT count(*) FROM page JOIN section USING (source_id)
-        WHERE (:project::text IS NULL OR project = :project)
-            AND (:visible::bigint[] IS NULL OR source_id = ANY (:visible))
+        -- use: seen_page
     ) AS sections,
     (
         SELECT count(*) FROM page JOIN link USING (source_id)
-        WHERE (:project::text IS NULL OR project = :project)
-            AND (:visible::bigint[] IS NULL OR source_id = ANY (:visible))
+        -- use: seen_page
     ) AS links,
     (
         SELECT count(*) FROM page JOIN mention USING (source_id)
-        WHERE (:project::text IS NULL OR project = :project)
-            AND (:visible::bigint[] IS NULL OR source_id = ANY (:visible))
+        -- use: seen_page
     ) AS mentions,
     CASE
         WHEN :visible::bigint[] IS NULL THEN (

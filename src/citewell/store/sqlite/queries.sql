@@ -708,28 +708,28 @@ WHERE (:project IS NULL OR project = :project) AND kind = 'symbol' AND name LIKE
 ORDER BY sections DESC, entity_id
 LIMIT :limit;
 
+-- part: seen_page
+WHERE (:project IS NULL OR project = :project)
+    AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+
 -- name: graph_counts
 SELECT
     (
         SELECT count(*) FROM page
-        WHERE (:project IS NULL OR project = :project)
-            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+        -- use: seen_page
     ) AS pages,
     (
         SELECT count(*) FROM page CROSS JOIN section USING (rows_id)
-        WHERE (:project IS NULL OR project = :project)
-            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+        -- use: seen_page
     ) AS sections,
     (
         SELECT count(*) FROM page
         CROSS JOIN link INDEXED BY link_by_section USING (rows_id)
-        WHERE (:project IS NULL OR project = :project)
-            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+        -- use: seen_page
     ) AS links,
     (
         SELECT count(*) FROM page CROSS JOIN mention USING (source_id)
-        WHERE (:project IS NULL OR project = :project)
-            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+        -- use: seen_page
     ) AS mentions,
     CASE
         WHEN :visible IS NULL THEN (
@@ -764,6 +764,11 @@ ORDER BY asked.place, chunk.ordinal;
 -- Each returns one row with a list of [number and section of the source, number and section of the
 -- target, weight, defines, degree].
 
+-- part: pages_asked
+FROM json_each(:sections) AS asked
+CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+CROSS JOIN section ON section.rows_id = page.rows_id
+
 -- name: children_of_pages
 SELECT json_group_array(json_array(source_id, 0, source_id, ordinal, 1, 0, 1)) FROM (
     SELECT page.source_id, section.ordinal
@@ -777,9 +782,7 @@ SELECT json_group_array(json_array(source_id, 0, source_id, ordinal, 1, 0, 1)) F
 -- name: children_of_sections
 SELECT json_group_array(json_array(source_id, parent, source_id, ordinal, 1, 0, 1)) FROM (
     SELECT page.source_id, section.parent, section.ordinal
-    FROM json_each(:sections) AS asked
-    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
-    CROSS JOIN section ON section.rows_id = page.rows_id
+    -- use: pages_asked
         AND section.parent = json_extract(asked.value, '$[1]')
     ORDER BY page.source_id, section.ordinal
     LIMIT :limit
@@ -788,9 +791,7 @@ SELECT json_group_array(json_array(source_id, parent, source_id, ordinal, 1, 0, 
 -- name: parent_sections
 SELECT json_group_array(json_array(source_id, ordinal, source_id, parent, 1, 0, 1)) FROM (
     SELECT page.source_id, section.ordinal, section.parent
-    FROM json_each(:sections) AS asked
-    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
-    CROSS JOIN section ON section.rows_id = page.rows_id
+    -- use: pages_asked
         AND section.ordinal = json_extract(asked.value, '$[1]')
     WHERE section.parent IS NOT NULL
     LIMIT :limit
@@ -799,9 +800,7 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, parent, 1, 0, 
 -- name: parent_pages
 SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
     SELECT page.source_id, section.ordinal
-    FROM json_each(:sections) AS asked
-    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
-    CROSS JOIN section ON section.rows_id = page.rows_id
+    -- use: pages_asked
         AND section.ordinal = json_extract(asked.value, '$[1]')
     WHERE section.parent IS NULL
     LIMIT :limit
@@ -810,9 +809,7 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) F
 -- name: pages_of_sections
 SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
     SELECT page.source_id, section.ordinal
-    FROM json_each(:sections) AS asked
-    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
-    CROSS JOIN section ON section.rows_id = page.rows_id
+    -- use: pages_asked
         AND section.ordinal = json_extract(asked.value, '$[1]')
     LIMIT :limit
 );
@@ -822,9 +819,7 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, beside, 1, 0, 
     SELECT
         page.source_id, json_extract(asked.value, '$[1]') AS ordinal,
         section.ordinal AS beside
-    FROM json_each(:sections) AS asked
-    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
-    CROSS JOIN section ON section.rows_id = page.rows_id
+    -- use: pages_asked
         AND section.ordinal = json_extract(asked.value, '$[1]') + :step
     LIMIT :limit
 );
