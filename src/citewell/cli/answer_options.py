@@ -44,7 +44,7 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         "--budget",
         "mcp_response_token_budget",
         metavar="TOKENS",
-        about="most tokens of the brief",
+        about="maximum tokens of the brief",
     )
 
 

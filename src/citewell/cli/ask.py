@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a requirement for the evidence, such as “must include code”; repeatable",
     )
     parser.add_argument(
-        "--known-context", metavar="TEXT", help="what you know already, not to be repeated"
+        "--known-context", metavar="TEXT", help="what you know already and do not want repeated"
     )
     parser.add_argument(
         "--expansion-budget",

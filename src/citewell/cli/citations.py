@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_between(1, _MOST),
         default=DEFAULT_LIMIT,
         metavar="N",
-        help=f"most citations to list (default {DEFAULT_LIMIT})",
+        help=f"maximum citations to list (default {DEFAULT_LIMIT})",
     )
     parser.add_argument("--forget", action="store_true", help="forget all of them")
     parser.add_argument("--yes", action="store_true", help="forget without asking")

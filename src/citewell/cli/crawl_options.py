@@ -56,16 +56,16 @@ def add_crawl_options(parser: argparse.ArgumentParser) -> None:
         type=number_between(1),
         default=plain.max_pages,
         metavar="N",
-        help=f"most pages to read (default {plain.max_pages})",
+        help=f"maximum pages to read (default {plain.max_pages})",
     )
     group.add_argument(
         "--include",
         action="append",
         metavar="GLOB",
-        help="only such paths, as /docs/**; repeatable",
+        help="only paths that match, such as /docs/**; repeatable",
     )
     group.add_argument(
-        "--exclude", action="append", metavar="GLOB", help="leave out paths that match; repeatable"
+        "--exclude", action="append", metavar="GLOB", help="skip paths that match; repeatable"
     )
     group.add_argument(
         "--language",

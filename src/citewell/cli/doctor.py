@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
-Look whether the network, certificates, a browser, the database, the model and the configuration of
+Check whether the network, certificates, a browser, the database, the model and the configuration of
 your MCP clients are in order. Each problem comes with a fix; the exit code is 1 if there is any.
 Nothing is changed."""
 

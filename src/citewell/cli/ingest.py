@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DESCRIPTION = """\
-Fetch pages and index them, so that `citewell search` answers from them at once. A page that is
+Fetch pages and index them, so that `citewell search` finds them immediately. A page that is
 indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
 URL stands for a whole site, found by llms.txt, objects.inv, sitemap or links; a run that was
 stopped continues where it left off. A file or a folder of this machine is read as it is now;

@@ -72,7 +72,7 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
         "--state", action="append", choices=get_args(JobState), help="only these; repeatable"
     )
     parser.add_argument(
-        "--limit", type=number_between(1), default=50, metavar="N", help="most rows"
+        "--limit", type=number_between(1), default=50, metavar="N", help="maximum rows"
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.store.access import AccessStore
 
 DESCRIPTION = """\
-Make, list, replace and revoke the keys that HTTP clients send as `Authorization: Bearer KEY`. A
+Create, list, replace and revoke the keys that HTTP clients send as `Authorization: Bearer KEY`. A
 key is shown once, when it is made; only its hash is stored. Once there is a key, the HTTP server
 asks every client for one, and a key that is revoked stops working within seconds."""
 
@@ -40,10 +40,10 @@ EXAMPLES = """\
   citewell keys revoke ann"""
 
 ACTIONS = {
-    "create": "make a key and show it, this once",
+    "create": "create a key and show it once",
     "list": "list the keys",
-    "revoke": "end a key",
-    "rotate": "replace a key by a new one of the same name",
+    "revoke": "revoke a key",
+    "rotate": "replace a key with a new one of the same name",
 }
 DEFAULT_ACTION = None
 
@@ -95,7 +95,7 @@ def _add_terms(parser: argparse.ArgumentParser) -> None:
         help="the one project that the key can see",
     )
     parser.add_argument(
-        "--monthly-units", type=_count, metavar="N", help="most units its calls may cost a month"
+        "--monthly-units", type=_count, metavar="N", help="maximum units its calls can cost a month"
     )
     parser.add_argument("--expires-days", type=_days, metavar="N", help="days until it ends")
 

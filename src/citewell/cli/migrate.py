@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Copy all pages, vectors and websites of all projects from one database into another, in either
-direction between SQLite and PostgreSQL. Pages keep their ids. What is there already is passed
-over, so a copy that was cut short is finished by running it again. At the end every page is read
-back from both and compared. Keys, usage, questions and jobs stay where they are."""
+direction between SQLite and PostgreSQL. Pages keep their ids. What is there already is
+skipped, so running it again finishes an interrupted copy. At the end every page is read back from
+both and compared. Keys, usage, questions and jobs stay where they are."""
 
 EXAMPLES = """\
   citewell migrate --from /data/citewell.db --to postgresql://citewell@db/citewell

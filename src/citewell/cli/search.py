@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="search this indexed page or site only; repeatable",
     )
     parser.add_argument(
-        "--top-k", type=number_between(1, 50), metavar="N", help="most chunks to return, 1 to 50"
+        "--top-k", type=number_between(1, 50), metavar="N", help="maximum chunks to return, 1 to 50"
     )
     add_question_options(parser)
     add_answer_options(parser)

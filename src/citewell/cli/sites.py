@@ -131,7 +131,7 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--ascending", action="store_true", help="lowest first")
     parser.add_argument(
-        "--limit", type=number_between(1), default=50, metavar="N", help="most rows"
+        "--limit", type=number_between(1), default=50, metavar="N", help="maximum rows"
     )
     parser.add_argument(
         "--offset", type=number_between(0), default=0, metavar="N", help="rows to skip"

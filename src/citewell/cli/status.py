@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", nargs="?", metavar="URL", help="report on this page or file only")
     parser.add_argument("--no-urls", action="store_true", help="count, but do not list the pages")
     parser.add_argument(
-        "--cursor", type=number_between(0), metavar="N", help="skip so many pages of the list"
+        "--cursor", type=number_between(0), metavar="N", help="skip the first N pages of the list"
     )
     add_json_option(parser)
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Dependency, Project
 
 DESCRIPTION = """\
-Find the packages that a project uses and index the documentation they bring along, in exactly the
+Find the packages that a project uses and index the documentation they contain, in exactly the
 installed versions: docstrings and signatures of Python packages, read without importing them, and
 READMEs, type declarations and Markdown of npm packages. Nothing is downloaded. With --sites the
-documentation sites of the packages are looked at as well, and read in the same versions if they
+documentation sites of the packages are looked for as well, and read in the same versions if they
 have them. Run it again after an upgrade: only what changed is read."""
 
 EXAMPLES = """\
@@ -69,13 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_between(1),
         default=MOST_PAGES,
         metavar="N",
-        help=f"most pages to read of a site (default {MOST_PAGES})",
+        help=f"maximum pages to read of a site (default {MOST_PAGES})",
     )
     parser.add_argument(
         "--drop-old", action="store_true", help="delete indexed pages of other versions"
     )
     parser.add_argument(
-        "--watch", action="store_true", help="go on, and sync whenever a lock file changes"
+        "--watch", action="store_true", help="keep running, and sync whenever a lock file changes"
     )
     add_json_option(parser)
 

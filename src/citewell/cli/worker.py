@@ -38,18 +38,16 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `worker`."""
     add_setting_option(
-        parser, "--concurrency", "jobs_concurrency", metavar="N", about="jobs done at once"
+        parser, "--concurrency", "jobs_concurrency", metavar="N", about="jobs to run at a time"
     )
     add_setting_option(
         parser,
         "--kinds",
         "jobs_kinds",
         metavar="KIND,…",
-        about="do only such work: ingest, embed, render",
+        about="kinds of work to do: ingest, embed, render",
     )
-    parser.add_argument(
-        "--until-idle", action="store_true", help="end when nothing is due any more"
-    )
+    parser.add_argument("--until-idle", action="store_true", help="exit when nothing is due")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

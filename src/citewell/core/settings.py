@@ -110,10 +110,10 @@ class Settings:
         False, "Allow binding beyond loopback without any authentication."
     )
     mcp_allowed_hosts: tuple[str, ...] = _setting(
-        (), "Host names (host or host:port) the HTTP server answers to beside loopback."
+        (), "Host names (host or host:port) the HTTP server answers to besides loopback."
     )
     mcp_allowed_origins: tuple[str, ...] = _setting(
-        (), "Browser origins that may call the HTTP server beside loopback."
+        (), "Browser origins that can call the HTTP server besides loopback."
     )
     mcp_sessions: bool = _setting(
         True, "Give HTTP clients a session; false lets any replica serve any request."
@@ -131,50 +131,57 @@ class Settings:
         True, "Send structuredContent; false sends minified JSON as content instead."
     )
     mcp_response_token_budget: int = _setting(
-        30_000, "Most tokens of one formatted answer.", at_least=200
+        30_000, "Maximum tokens of one formatted answer.", at_least=200
     )
     mcp_kb_v2_enabled: bool = _setting(
         True, "List the `kb` tools; false hides them and lists the `legacy` ones instead."
     )
-    mcp_tool_timeout: float = _setting(120.0, "Seconds a tool call may take.", at_least=0.1)
+    mcp_tool_timeout: float = _setting(120.0, "Maximum seconds of a tool call.", at_least=0.1)
     mcp_log_level: LogLevel = _setting("INFO", "Verbosity of the log on stderr.")
-    mcp_log_format: Literal["text", "json"] = _setting("text", "Form of a line of the log.")
+    mcp_log_format: Literal["text", "json"] = _setting("text", "Format of the log.")
 
     tool_prices: tuple[str, ...] = _setting(
         ("*=1",), "Units a call costs, as `tool=units`; `*` is every other tool."
     )
-    rate_limit_per_key: int = _setting(1_200, "Requests a minute of one key; 0: any.", at_least=0)
+    rate_limit_per_key: int = _setting(
+        1_200, "Requests a minute of one key; 0 means no limit.", at_least=0
+    )
     rate_limit_per_address: int = _setting(
-        3_000, "HTTP requests a minute from one address; 0: any.", at_least=0
+        3_000, "HTTP requests a minute from one address; 0 means no limit.", at_least=0
     )
     rate_limit_storage: str = _setting(
         "memory://", "Where requests are counted: `memory://` or `redis://host:port`."
     )
-    billing_url: str | None = _setting(None, "OneAPI service that knows and charges tokens.")
+    billing_url: str | None = _setting(
+        None, "OneAPI service that verifies tokens and charges them."
+    )
     billing_when_down: Literal["refuse", "allow"] = _setting(
-        "refuse", "What becomes of calls when the billing service is down."
+        "refuse", "Whether calls are refused or allowed while the billing service is down."
     )
 
     database_url: str = _setting(
-        "", "`sqlite:///absolute/path.db` or `postgresql://…`; unset: a file in the user's folder."
+        "",
+        "`sqlite:///absolute/path.db` or `postgresql://…`; unset: a file in the data folder.",
     )
     postgres_schema: str = _setting(
         "citewell", "Schema that holds everything in a PostgreSQL database."
     )
     response_max_bytes: int = _setting(
         2_000_000_000,
-        "Most bytes of responses kept beside their pages, compressed; 0 keeps none.",
+        "Maximum bytes of responses kept beside their pages, compressed; 0 keeps none.",
         at_least=0,
     )
     citation_days: int = _setting(
         400,
-        "Days that citations handed out are remembered; 0: not at all.",
+        "Days that citations handed out are remembered; 0 remembers none.",
         at_least=0,
     )
-    citation_questions: bool = _setting(True, "Remember what each citation was handed out for.")
+    citation_questions: bool = _setting(
+        True, "Remember the question that each citation was handed out for."
+    )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
     scope_environment: Environment = _setting(
-        "prod", "Environment this server is; a call whose `scope` names another is refused."
+        "prod", "Environment of this server; a call whose `scope` names another is refused."
     )
     scope_tags: tuple[str, ...] = _setting(
         (), "Tags that `ingest` gives to pages and that the `kb` tools require of them."
@@ -190,11 +197,11 @@ class Settings:
     )
     mcp_enabled: bool = _setting(True, "Serve /mcp beside the docs website.")
     mcp_rate_limit_requests: int = _setting(
-        120, "Requests one address may send to a docs server's /mcp in a window.", at_least=1
+        120, "Requests that one address can send to a docs server's /mcp in a window.", at_least=1
     )
-    mcp_rate_limit_window: int = _setting(60, "Seconds of that window.", at_least=1)
+    mcp_rate_limit_window: int = _setting(60, "Length of that window in seconds.", at_least=1)
     mcp_max_search_results: int = _setting(
-        50, "Most results of one `search_docs`.", at_least=1, at_most=50
+        50, "Maximum results of one `search_docs`.", at_least=1, at_most=50
     )
     mcp_snippet_length: int = _setting(
         200, "Characters of a `search_docs` snippet.", at_least=20, at_most=2_000
@@ -227,7 +234,7 @@ class Settings:
         ("log",), "Where events go: `log`, `otel`, a file of JSON lines, a webhook URL; or `none`."
     )
     events_webhook_token: str | None = _setting(
-        None, "Bearer token that webhooks get.", secret=True
+        None, "Bearer token that is sent to webhooks.", secret=True
     )
 
     inference_threads: int = _setting(
@@ -238,30 +245,30 @@ class Settings:
         f"Citewell/{__version__} (+https://github.com/citewell/citewell)",
         "User-Agent sent to sites.",
     )
-    web_timeout_seconds: float = _setting(20.0, "Seconds one page may take to fetch.", at_least=0.1)
+    web_timeout_seconds: float = _setting(20.0, "Maximum seconds to fetch one page.", at_least=0.1)
     web_max_page_bytes: int = _setting(
-        20_000_000, "Most bytes of one page, counted after decompression.", at_least=1_000
+        20_000_000, "Maximum bytes of one page, after decompression.", at_least=1_000
     )
     web_respect_robots: bool = _setting(True, "Obey robots.txt.")
     web_host_delay_seconds: float = _setting(
         0.0,
-        "Least seconds between two requests to one host; robots.txt may ask for more.",
+        "Minimum seconds between two requests to one host; robots.txt can ask for more.",
         at_least=0,
     )
     web_allowed_ports: tuple[str, ...] = _setting(
-        ("80", "443", "8000", "8080", "8443"), "Ports of public hosts that may be fetched."
+        ("80", "443", "8000", "8080", "8443"), "Ports of public hosts that can be fetched."
     )
     web_allowed_private_hosts: tuple[str, ...] = _setting(
-        (), "Private hosts that may be fetched: host[:port] or CIDR, comma-separated."
+        (), "Private hosts that can be fetched: host[:port] or CIDR, comma-separated."
     )
     web_render: Literal["auto", "never", "always"] = _setting(
         "auto", "When pages are rendered in a browser; `auto`: where they need it."
     )
     render_in: Literal["here", "workers"] = _setting(
-        "here", "Who renders: this process, or `citewell worker --kinds render` of its database."
+        "here", "Where pages are rendered: in this process, or by `citewell worker --kinds render`."
     )
     render_browser_path: str = _setting("", "Chromium to render with; unset: the one on PATH.")
-    render_max_pages: int = _setting(2, "Most pages rendered at once.", at_least=1, at_most=32)
+    render_max_pages: int = _setting(2, "Maximum pages rendered at a time.", at_least=1, at_most=32)
     render_no_sandbox: bool = _setting(
         False, "Run Chromium without its sandbox, as it always runs for root."
     )
@@ -288,14 +295,14 @@ class Settings:
     jobs_patience_seconds: float = _setting(
         5.0, "Seconds `rag_process_website` waits before it answers `processing`.", at_least=0
     )
-    jobs_concurrency: int = _setting(4, "Background jobs done at once.", at_least=1, at_most=64)
+    jobs_concurrency: int = _setting(4, "Background jobs run at a time.", at_least=1, at_most=64)
     jobs_kinds: tuple[str, ...] = _setting(
         (),
-        "What this process does of the background work: `ingest`, `embed`, `render`, or `none`; "
+        "Background work that this process does: `ingest`, `embed`, `render`, or `none`; "
         "unset means all.",
     )
     jobs_lease_seconds: float = _setting(
-        60.0, "Seconds after which the job of a process that is gone is taken over.", at_least=2
+        60.0, "Seconds after which the job of a dead process is taken over.", at_least=2
     )
     page_stale_days: float = _setting(
         30.0, "Days after which `answer` fetches a stored page again.", at_least=0
