@@ -92,6 +92,17 @@ async def test_several_pages_come_back_each_as_alone(store: Store) -> None:
     assert await store.page_texts([]) == {}
 
 
+async def test_titles_are_found_by_address_within_a_project(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "Herons wade.", title="Birds"))
+    await store.put_page(draft("https://b.org/", "Egrets wade.", title="Others", project="other"))
+
+    found = await store.page_titles(
+        ["https://a.org/", "https://b.org/", "https://c.org/"], project="default"
+    )
+
+    assert found == {"https://a.org/": "Birds"}
+
+
 async def test_putting_a_page_again_keeps_its_id_and_drops_its_old_words(store: Store) -> None:
     first = await store.put_page(draft("https://a.org/", "heron", tags=("old",)))
     second = await store.put_page(draft("https://a.org/", "egret", tags=("new",)))

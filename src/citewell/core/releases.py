@@ -104,7 +104,7 @@ def _release_of_site(url: str) -> tuple[Release | None, str]:
     elif host == "pkg.go.dev" and (match := _GO_DEV.match(parts.path)):
         product, version = f"go:{match[1]}", 2
     elif match := _VERSION_FOLDER.match(parts.path) or _NUMBER_FOLDER.match(parts.path):
-        product, version = _name_of_host(host), 1
+        product, version = name_of_host(host), 1
     else:
         return None, url
     place = parts.path[: match.start(version)] + parts.path[match.end(version) :]
@@ -112,7 +112,7 @@ def _release_of_site(url: str) -> tuple[Release | None, str]:
     return release, f"{host}{place}"
 
 
-def _name_of_host(host: str) -> str:
+def name_of_host(host: str) -> str:
     """Return what a product is called by the host of its documentation."""
     labels = host.split(".")
     if host.endswith((".readthedocs.io", ".readthedocs-hosted.com", ".github.io")):

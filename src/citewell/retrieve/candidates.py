@@ -116,6 +116,27 @@ async def find_candidates(
     return await _fused(query, word_hits, cosines, side, store=store, depth=depth)
 
 
+def join_candidates(several: Sequence[Candidates], further: Sequence[FoundChunk]) -> Candidates:
+    """Return the candidates of several searches for one query as one, each chunk once.
+
+    `further` are chunks that an earlier search found.
+    """
+    chunks = {each.chunk.chunk_id: each for each in further}
+    chunks |= {each.chunk.chunk_id: each for one in several for each in one.found}
+    found = sorted(chunks.values(), key=lambda each: (-each.fused_score, each.chunk.chunk_id))
+    starts = {at: start for one in several for at, start in one.definitions.starts.items()}
+    return Candidates(
+        found=tuple(found),
+        chunks_matched=sum(one.chunks_matched for one in several),
+        notes=tuple(dict.fromkeys(note for one in several for note in one.notes)),
+        definitions=Definitions(
+            chunks=tuple(chunk for one in several for chunk in one.definitions.chunks),
+            starts=starts,
+            come_first=any(one.definitions.come_first for one in several),
+        ),
+    )
+
+
 async def _search_by_vectors(
     query: Query,
     side: _VectorSide,

@@ -14,26 +14,27 @@ from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
-from citewell.core.question import Query, read_query, telling_words
+from citewell.core.question import Query, read_query
 from citewell.core.records import SearchFilter
-from citewell.core.words import content_words, words
 from citewell.retrieve.blocks import cut_blocks, plan_blocks
-from citewell.retrieve.candidates import Candidates, find_candidates
+from citewell.retrieve.candidates import Candidates, find_candidates, join_candidates
 from citewell.retrieve.duplicates import SeenTexts
 from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.locality import add_locality
+from citewell.retrieve.missing_words import explain_missing_words
+from citewell.retrieve.products import find_named_products
 from citewell.retrieve.releases import choose_releases
 from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
-from citewell.retrieve.spelling import apply_corrections, correct_words, find_suspects
+from citewell.retrieve.spelling import apply_corrections
 from citewell.retrieve.symbols import find_definitions, mark_definitions, with_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
 
-    from citewell.core.records import Block, PageText, RankedChunk, StoredChunk
+    from citewell.core.records import Block, PageText, RankedChunk
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.retrieve.candidates import Definitions, FoundChunk
     from citewell.store.protocol import Store
@@ -147,12 +148,15 @@ async def retrieve(
     unknown: tuple[str, ...] = ()
     is_sizeable = False
     for _ in range(_CORRECTIONS if options.mode == "hybrid" else 0):
-        slips, unknown = await _explain_missing_words(asked, gathered, store=store, where=where)
+        slips, unknown = await explain_missing_words(asked, gathered, store=store, where=where)
         if not slips:
             break
         corrected |= slips
         asked = [read_query(apply_corrections(query.written, slips)) for query in asked]
         gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
+    gathered = await _about_named_products(
+        asked, gathered, store=store, models=models, where=where, options=options
+    )
     if unknown:
         stats = await store.corpus_stats(SearchFilter(project=where.project))
         is_sizeable = stats.chunks >= _SIZEABLE_CHUNKS
@@ -266,6 +270,33 @@ async def _find_all(
     return [found[at] for at in range(len(asked))]
 
 
+async def _about_named_products(
+    asked: Sequence[Query],
+    gathered: list[Candidates],
+    *,
+    store: Store,
+    models: Models,
+    where: SearchFilter,
+    options: Options,
+) -> list[Candidates]:
+    """Return the candidates, only those about the products that the question names, if it does."""
+    every = [each for found in gathered for each in found.found]
+    named = await find_named_products(asked, every, store=store, where=where)
+    if named is None:
+        return gathered
+    narrowed = [
+        await _find_all(asked, store=store, models=models, where=own, options=options)
+        for own in named.narrow(where)
+    ]
+    return [
+        join_candidates(
+            [candidates[place] for candidates in narrowed],
+            [each for each in found.found if named.concerns(each.chunk)],
+        )
+        for place, found in enumerate(gathered)
+    ]
+
+
 async def _rank(
     query: Query, candidates: Candidates, *, models: Models, options: Options
 ) -> Ranking:
@@ -329,51 +360,6 @@ def _choose(
         chosen.append(each)
         note(chunk.source_id, chunk.text)
     return chosen, False
-
-
-async def _explain_missing_words(
-    asked: Sequence[Query], gathered: Sequence[Candidates], *, store: Store, where: SearchFilter
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the slips in the question with the words that are meant, and the unknown words.
-
-    A word that stands anywhere in the project is right and known, though the candidates lack it.
-    """
-    chunks = {each.chunk.chunk_id: each.chunk for found in gathered for each in found.found}
-    if not asked or not chunks:
-        return {}, ()
-    anywhere = SearchFilter(project=where.project)
-    held = await in_thread(_held_words, list(chunks.values()))
-    suspects = find_suspects(asked[0].text, held=held)
-    is_defined = any(found.definitions.chunks for found in gathered)
-    telling = [
-        word for word in telling_words(asked[0]) if not _is_held(word, held, is_defined=is_defined)
-    ]
-    stems = {word: content_words(word)[0] for word in (*suspects, *telling)}
-    known = await store.words_held(list(dict.fromkeys(stems.values())), where=anywhere)
-    slips = [word for word in suspects if stems[word] not in known]
-    texts = (" ".join((each.title, *each.heading_path, each.text)) for each in chunks.values())
-    corrected = await in_thread(correct_words, slips, texts) if slips else {}
-    unknown = [word for word in telling if word not in corrected and stems[word] not in known]
-    return corrected, tuple(unknown)
-
-
-def _is_held(word: str, held: Collection[str], *, is_defined: bool) -> bool:
-    """Return whether the candidates hold a word.
-
-    A page that defines `anyio.Event.set` holds `Event.set` in its parts only.
-    """
-    whole, *parts = content_words(word)
-    return whole in held or (is_defined and bool(parts) and all(part in held for part in parts))
-
-
-def _held_words(chunks: Iterable[StoredChunk]) -> set[str]:
-    """Return the search words of chunks and of the headings above them."""
-    held: set[str] = set()
-    for path in {(chunk.title, *chunk.heading_path) for chunk in chunks}:
-        held.update(words(" ".join(path)))
-    for chunk in chunks:
-        held.update(words(chunk.text) if chunk.words is None else chunk.words.split())
-    return held
 
 
 def _best_cosines(names: Sequence[str], gathered: Sequence[Candidates]) -> dict[str, float]:

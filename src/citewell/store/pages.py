@@ -115,6 +115,12 @@ class StoredPages(Nouns, Store):
         return {row["source_id"]: row["text_hash"] for row in rows}
 
     @override
+    async def page_titles(self, urls: Sequence[str], *, project: str) -> dict[str, str]:
+        values = {"urls": [*urls], "project": project}
+        rows = await self._database.fetch_all("page_titles", values)
+        return {row["url"]: row["title"] for row in rows}
+
+    @override
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:

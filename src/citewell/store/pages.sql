@@ -112,6 +112,13 @@ WHERE TRUE
     -- postgres: AND source_id = ANY (:source_ids)
 ;
 
+-- name: page_titles
+SELECT url, title FROM page
+WHERE project = :project
+    -- sqlite: AND url IN (SELECT value FROM json_each(:urls))
+    -- postgres: AND url = ANY (:urls) AND md5(url) IN (SELECT md5(asked) FROM unnest(:urls::text[]) AS asked)
+;
+
 -- name: list_pages
 SELECT
     -- use: page_row

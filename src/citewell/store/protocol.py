@@ -133,6 +133,9 @@ class Store(GraphStore, Protocol):
     async def text_hashes(self, source_ids: Sequence[int]) -> dict[int, str]:
         """Return the `text_hash` of these pages; those that are not there are left out."""
 
+    async def page_titles(self, urls: Sequence[str], *, project: str) -> dict[str, str]:
+        """Return the titles of the pages put under these URLs; those not there are left out."""
+
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:
