@@ -77,7 +77,6 @@ _LEAST_PAINTED = 0.5
 _SMOOTHING = 12
 _EDGE_LETTERS = 12
 _SHOWN = 150
-# A browser scrolls sideways to the end of a row that is wider than the screen.
 _SCREEN_WIDTH, _SCREEN_HEIGHT = 2_000, 2_400
 _MOST_SCREENS = 30
 _MOST_PAGE_BYTES = 1_500_000
@@ -231,9 +230,16 @@ def _highlighted(page: Page, link: str) -> tuple[str, str]:
 
 def _painted_with_and_without_menus(page: Page) -> set[tuple[int, str]]:
     # A menu can be what is highlighted, or it can hide that.
-    with_menus = _painted_words(page)
+    painted = _painted_words(page)
     page.evaluate(_HIDE_WHAT_STAYS)
-    return with_menus | _painted_words(page)
+    painted |= _painted_words(page)
+    # A browser scrolls sideways to the end of a row that is wider than the screen.
+    width = page.evaluate("document.documentElement.scrollWidth")
+    if painted and width > _SCREEN_WIDTH:
+        for left in range(0, min(width, _MOST_SCREENS * _SCREEN_WIDTH), _SCREEN_WIDTH // 2):
+            page.evaluate("left => scrollTo({left, behavior: 'instant'})", left)
+            painted |= _painted_words(page)
+    return painted
 
 
 def _painted_words(page: Page) -> set[tuple[int, str]]:

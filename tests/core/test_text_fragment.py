@@ -192,7 +192,7 @@ def test_code_inside_of_a_block_quote_is_named_without_its_marks() -> None:
     page = "A main.cf.\n\n> ```\n> main.cf:\n>     restrictions = none\n> ```\n\nThe end.\n"
 
     assert fragment_of("> main.cf:\n>     restrictions = none", page) == (
-        "A%20main.cf.-,main.cf,restrictions%20=%20none"
+        "main.cf:,restrictions%20=%20none"
     )
 
 

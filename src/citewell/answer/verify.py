@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import FoldedText, fold
 from citewell.core.frozen import frozen
-from citewell.core.screen import BLOCK, UNSURE, unpack_screen
+from citewell.core.screen import BLOCK, JOINT, UNSURE, unpack_screen
 from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
@@ -163,7 +163,7 @@ def are_on_screen(quotes: Sequence[str], screen: bytes) -> list[bool]:
 
     Canonical text writes some of what a page shows otherwise, such as numbers that its style adds.
     """
-    shown = _copied_lines(unpack_screen(screen).replace(BLOCK, "\n"))
+    shown = _copied_lines(unpack_screen(screen).replace(JOINT, "").replace(BLOCK, "\n"))
     wanted = [_copied_lines(_without_quotation_marks(quote)) for quote in quotes]
     return [bool(each) and _holds_words(shown, each) for each in wanted]
 

@@ -9,13 +9,13 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import accumulate, islice, product
 from typing import TYPE_CHECKING
 
 from citewell.core.visible_text import extract_visible_text, open_fences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from citewell.core.text import Span
 
@@ -30,6 +30,9 @@ RESET = "\x1c"
 NUMBER = "\x1d"
 """Stands before the number of a line, which the page shows and canonical text leaves out."""
 
+JOINT = "\x1a"
+"""Stands where an inline element begins or ends: a style sheet can set it as a box, or hide it."""
+
 # Numbers and words are apart: canonical text may lack the space between the two.
 _LETTERS = re.compile(r"\d+|[^\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -43,6 +46,7 @@ _FEW_FOLDED = 20
 _WHOLE_WORDS = 400
 _END_WORDS = (8, 4, 2)
 _SKIPPED_WORDS = 16
+_MOST_EDGES = 4
 _LEAST_WORDS = 4
 _NEARBY = 200
 _COMPARED_CHARACTERS = 600
@@ -63,6 +67,8 @@ class Screen:
     """… and without the numbers of lines, which no quote has."""
     jumps_again: bool = False
     """Whether a highlight ends when the link has an anchor too."""
+    joints: Sequence[int] = ()
+    """Where inline elements begin and end, and lines, in order."""
 
 
 def pack_screen(text: str) -> bytes:
@@ -71,7 +77,7 @@ def pack_screen(text: str) -> bytes:
 
 
 def unpack_screen(packed: bytes) -> str:
-    """Return the words of a page that `pack_screen` packed."""
+    """Return the words of a page that `pack_screen` packed, with all their marks."""
     return zlib.decompress(packed).decode() if packed else ""
 
 
@@ -79,10 +85,15 @@ def unpack_screen(packed: bytes) -> str:
 def open_screen(packed: bytes) -> Screen:
     """Return the words of a page, ready to be searched."""
     unpacked = unpack_screen(packed)
-    text = unpacked.removeprefix(RESET)
+    nodes = unpacked.removeprefix(RESET).split(JOINT)
+    text = "".join(nodes)
     folded = _fold(text)
     quotable = _LINE_NUMBER.sub(lambda number: NUMBER * len(number.group()), folded)
-    return Screen(text, folded, quotable, jumps_again=unpacked != text)
+    # Some style sheets set each line of a program as a box.
+    lines = (match.start() for match in _LINE_END.finditer(text))
+    joints = sorted({*accumulate(map(len, nodes[:-1])), *lines})
+    is_reset = unpacked.startswith(RESET)
+    return Screen(text, folded, quotable, jumps_again=is_reset, joints=joints)
 
 
 @lru_cache(maxsize=8)
@@ -155,12 +166,21 @@ def _line_starts(text: str) -> list[int]:
 def _places(folded: str, words: Sequence[str]) -> list[Span]:
     if len(words) <= _WHOLE_WORDS and (whole := _find_words(folded, words)):
         return whole
-    begins = _find_begins(folded, words)
     # The last words are the first ones, read backwards.
-    ends = [
-        len(folded) - begin
-        for begin in _find_begins(folded[::-1], [word[::-1] for word in reversed(words)])
-    ]
+    backwards = [word[::-1] for word in reversed(words)]
+    all_begins = list(islice(_find_begins(folded, words), _MOST_EDGES))
+    all_ends = list(islice(_find_begins(folded[::-1], backwards), _MOST_EDGES))
+    for begins, mirrored in product(all_begins, all_ends):
+        ends = [len(folded) - begin for begin in mirrored]
+        if places := _pair_edges(folded, words, begins, ends):
+            return places
+    return _places_of_part(folded, words)
+
+
+def _pair_edges(
+    folded: str, words: Sequence[str], begins: Sequence[int], ends: Sequence[int]
+) -> list[Span]:
+    """Return the stretches from a begin to an end that are as long as the words, and have most."""
     length = sum(map(len, words))
     places: list[Span] = []
     for begin in begins:
@@ -170,7 +190,7 @@ def _places(folded: str, words: Sequence[str]) -> list[Span]:
         is_as_long = length <= 2 * sizes.get(likely, 0) and sizes[likely] <= 2 * length + _NEARBY
         if is_as_long and _has_most(folded[begin:likely], words):
             places.append((begin, likely))
-    return places or _places_of_part(folded, words)
+    return places
 
 
 def _has_most(text: str, words: Sequence[str]) -> bool:
@@ -189,14 +209,16 @@ def _places_of_part(folded: str, words: Sequence[str]) -> list[Span]:
     return []
 
 
-def _find_begins(folded: str, words: Sequence[str]) -> list[int]:
-    """Return where the first words begin that the page shows, a few that it lacks apart."""
+def _find_begins(folded: str, words: Sequence[str]) -> Iterator[list[int]]:
+    """Yield where the first words begin that the page shows, a few that it lacks apart.
+
+    The likeliest places come first; a few words can stand elsewhere too.
+    """
     for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
         if skip + count > len(words):
             continue
         if found := _find_words(folded, words[skip : skip + count]):
-            return [_begin_of_skipped(folded, begin, words[:skip]) for begin, _ in found]
-    return []
+            yield [_begin_of_skipped(folded, begin, words[:skip]) for begin, _ in found]
 
 
 def _begin_of_skipped(folded: str, begin: int, skipped: Sequence[str]) -> int:

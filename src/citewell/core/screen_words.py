@@ -95,30 +95,66 @@ def term_of(words: ScreenWords, first: int, last: int) -> Term:
     return words.spans[first][0], words.spans[last][1]
 
 
-def words_on(words: ScreenWords, first: int, last: int, count: int) -> int:
-    """Return the last word of a term of about `count` words from `first` on, within its block."""
+def with_marks(words: ScreenWords, term: Term) -> Term:
+    """Return the term with the punctuation that touches it: `~Heron()` is not `Heron(other)`."""
+    text = words.screen.text
+    start, end = term
+    while start and _is_mark(text[start - 1]):
+        start -= 1
+    while end < len(text) and _is_mark(text[end]):
+        end += 1
+    return start, end
+
+
+def is_one_node(words: ScreenWords, term: Term) -> bool:
+    """Return whether no inline element begins or ends within a term.
+
+    Then it is found whatever a style sheet makes of the elements around it.
+    """
+    joints = words.screen.joints
+    return bisect_right(joints, term[0]) == bisect_left(joints, term[1])
+
+
+def words_on(
+    words: ScreenWords, first: int, last: int, count: int, *, one_node: bool = False
+) -> int:
+    """Return the last word of a term of about `count` words from `first` on, within its block.
+
+    With `one_node`, also within the element that the first word is in.
+    """
     end, weight = first, _weight(words, first)
     while weight < count and end < last and words.blocks[end + 1] == words.blocks[first]:
+        if one_node and not is_one_node(words, term_of(words, first, end + 1)):
+            break
         end += 1
         weight += _weight(words, end)
     return end
 
 
-def words_back(words: ScreenWords, last: int, after: int, count: int) -> int:
-    """Return the first word of a term of about `count` words up to `last`, within its block."""
+def words_back(
+    words: ScreenWords, last: int, after: int, count: int, *, one_node: bool = False
+) -> int:
+    """Return the first word of a term of about `count` words up to `last`, within its block.
+
+    With `one_node`, also within the element that the last word is in.
+    """
     begin, weight = last, _weight(words, last)
     while weight < count and begin - 1 > after and words.blocks[begin - 1] == words.blocks[last]:
+        if one_node and not is_one_node(words, term_of(words, begin - 1, last)):
+            break
         begin -= 1
         weight += _weight(words, begin)
     return begin
 
 
-def words_before(words: ScreenWords, first: int, count: int) -> Term | None:
+def words_before(
+    words: ScreenWords, first: int, count: int, *, one_node: bool = False
+) -> Term | None:
     """Return up to `count` words of one block that stand right before word `first`."""
     if not count or not first:
         return None
     text = words.screen.text
-    begin = words_back(words, first - 1, -1, count)
+    begin = words_back(words, first - 1, -1, count, one_node=one_node)
     start, place = words.spans[begin][0], words.spans[first][0]
     if words.blocks[first - 1] != words.blocks[first]:
         gap = text[words.spans[first - 1][1] : place]
@@ -129,13 +165,15 @@ def words_before(words: ScreenWords, first: int, count: int) -> Term | None:
     return start, len(text[start:place].rstrip(_SPACE)) + start
 
 
-def words_after(words: ScreenWords, last: int, count: int) -> Term | None:
+def words_after(
+    words: ScreenWords, last: int, count: int, *, one_node: bool = False
+) -> Term | None:
     """Return up to `count` words of one block that stand right after word `last`."""
     first = last + 1
     if not count or first >= len(words.spans):
         return None
     text = words.screen.text
-    end = words_on(words, first, len(words.spans) - 1, count)
+    end = words_on(words, first, len(words.spans) - 1, count, one_node=one_node)
     place = words.spans[last][1]
     if words.blocks[last] != words.blocks[first]:
         gap = text[place : words.spans[first][0]]
@@ -235,6 +273,10 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _is_latin(character: str) -> bool:
     return character < _FIRST_CJK and _joins_words(character)
+
+
+def _is_mark(character: str) -> bool:
+    return character not in _SPACE and character.isprintable() and not _joins_words(character)
 
 
 def _joins_words(character: str) -> bool:

@@ -3,20 +3,24 @@
 Built by the WICG's URL Fragment Text Directives. A browser highlights the first stretch of the page
 that fits, ignoring case and accents: `start` and `end` each lie within one block (a paragraph, a
 cell, a program) and begin and end at a word; anything may stand between the two. So the terms are
-taken from the words of the page's screen, and grown until a browser finds the quote first.
+taken from the words of the page's screen, and grown until a browser finds the quote first. Terms
+that lie inside of one element come first: no style sheet can tear those.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
 from citewell.core.screen import NUMBER, find_on_screen, open_screen, screen_of_markdown
 from citewell.core.screen_words import (
     is_found_first,
+    is_one_node,
     term_of,
     with_edge,
+    with_marks,
     words_after,
     words_back,
     words_before,
@@ -42,6 +46,8 @@ _MOST_REPEATED = 12
 # … and so many directives make a link, the last ones.
 _MOST_PARTS = 4
 _MIDDLE_TRIES = 12
+# A single word of a longer line has so many letters: scripts can add one to a menu above.
+_LEAST_LETTERS = 12
 _WHITE_SPACE = re.compile(r"\s")
 # Others than these could end a link, or mean something in Markdown or in the directive.
 _LITERAL = "/:;=?@!$+"
@@ -86,7 +92,7 @@ def _name(words: ScreenWords, first: int, last: int, *, parts: int) -> list[str]
     whole = term_of(words, first, last)
     is_one_block = words.blocks[first] == words.blocks[last]
     if is_one_block and whole[1] - whole[0] <= _WHOLE_CHARACTERS:
-        return _name_whole(words, first, last)
+        return _name_torn(words, first, last) or _name_whole(words, first, last)
     opening = _choose_start(words, first, last)
     if opening is None:
         if is_one_block:
@@ -101,17 +107,31 @@ def _name(words: ScreenWords, first: int, last: int, *, parts: int) -> list[str]
     return _name_by_middle(words, opening, first, last)
 
 
+def _name_torn(words: ScreenWords, first: int, last: int) -> list[str]:
+    """Return the directive of a few words that several elements share: their first and last."""
+    if is_one_node(words, term_of(words, first, last)):
+        return []
+    opening = _choose_opening(words, first, last, one_node=True)
+    if opening is None or opening[2] == last:
+        return []
+    ended = _name_to_end(words, opening, last)
+    return [ended] if ended else []
+
+
 def _name_whole(words: ScreenWords, first: int, last: int) -> list[str]:
     """Return the directive of words of one block that has them all, where they are few."""
     bare = term_of(words, first, last)
     if bare[1] - bare[0] > _LONGEST_WHOLE:
         return []
-    for before, after in (0, 0), (2, 0), (0, 2), (2, 2), (4, 4), (8, 8), (16, 16), (40, 40):
-        prefix = words_before(words, first, before)
-        suffix = words_after(words, last, after)
+    around = (0, 0), (2, 0), (0, 2), (2, 2), (4, 4), (8, 8), (16, 16), (40, 40)
+    for one_node, (before, after) in product((True, False), around):
+        prefix = words_before(words, first, before, one_node=one_node)
+        suffix = words_after(words, last, after, one_node=one_node)
         if (before and prefix is None) or (after and suffix is None and prefix is None):
             continue
         term = with_edge(words, bare, before=prefix is not None, after=suffix is not None)
+        if prefix is None and suffix is None and not is_found_first(words, term):
+            term = with_marks(words, term)
         if is_found_first(words, term, prefix=prefix, suffix=suffix):
             return [_write(words, prefix, term, None, suffix)]
     return []
@@ -121,13 +141,32 @@ def _choose_start(
     words: ScreenWords, first: int, last: int
 ) -> tuple[Term | None, Term, int] | None:
     """Return the shortest opening that a browser finds here first, its prefix and last word."""
-    ends = list(dict.fromkeys(words_on(words, first, last, count) for count in _TERM_WORDS))
-    for end in ends:
-        term = term_of(words, first, end)
-        if is_found_first(words, term):
+    return _choose_opening(words, first, last, one_node=True) or _choose_opening(
+        words, first, last, one_node=False
+    )
+
+
+def _choose_opening(
+    words: ScreenWords, first: int, last: int, *, one_node: bool
+) -> tuple[Term | None, Term, int] | None:
+    if one_node and not is_one_node(words, term_of(words, first, first)):
+        return None
+    ends = list(
+        dict.fromkeys(
+            words_on(words, first, last, count, one_node=one_node) for count in _TERM_WORDS
+        )
+    )
+    least = words_on(words, first, last, _TERM_WORDS[0])
+    for marked, end in product((False, True), ends):
+        bare = term_of(words, first, end)
+        term = with_marks(words, bare) if marked else bare
+        if one_node and not is_one_node(words, term):
+            continue
+        is_long_enough = end >= min(first + 1, least) or bare[1] - bare[0] >= _LEAST_LETTERS
+        if is_long_enough and is_found_first(words, term):
             return None, term, end
     for count in _CONTEXT_WORDS:
-        prefix = words_before(words, first, count)
+        prefix = words_before(words, first, count, one_node=one_node)
         if prefix is None:
             return None
         for end in ends[0], ends[-1]:
@@ -144,11 +183,11 @@ def _name_to_end(
     if after == last:
         return _write(words, prefix, start, None, None)
     terms = list(_terms_back(words, last, after=after))
-    for end in terms:
+    for end in [*terms, *(with_marks(words, term) for term in terms)]:
         if is_found_first(words, end, after=start[1]):
             return _write(words, prefix, start, end, None)
-    for count in _CONTEXT_WORDS:
-        suffix = words_after(words, last, count)
+    for one_node, count in product((True, False), _CONTEXT_WORDS):
+        suffix = words_after(words, last, count, one_node=one_node)
         if suffix is None:
             return None
         for bare in terms[0], terms[-1]:
@@ -181,8 +220,15 @@ def _name_by_middle(
 
 
 def _terms_back(words: ScreenWords, last: int, *, after: int) -> Iterator[Term]:
-    """Yield the terms that end at word `last`, shortest first, each beginning after `after`."""
-    for first in dict.fromkeys(words_back(words, last, after, count) for count in _TERM_WORDS):
+    """Yield the terms that end at word `last`, shortest first, each beginning after `after`.
+
+    Those inside of one element come first.
+    """
+    firsts = (
+        words_back(words, last, after, count, one_node=one_node)
+        for one_node, count in product((True, False), _TERM_WORDS)
+    )
+    for first in dict.fromkeys(firsts):
         yield term_of(words, first, last)
 
 

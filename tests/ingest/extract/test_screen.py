@@ -8,14 +8,14 @@ from __future__ import annotations
 import pytest
 from tests.ingest.fetched import extracted
 
-from citewell.core.screen import BLOCK, UNSURE, unpack_screen
+from citewell.core.screen import BLOCK, JOINT, UNSURE, unpack_screen
 from citewell.core.text_fragment import link_to_quote, text_fragment
 
 MENU = '<nav><ul><li><a href="/a">Wading</a></li><li><a href="/b">Flying</a></li></ul></nav>'
 
 
 def screen_of(html: str) -> str:
-    return unpack_screen(extracted(html).screen)
+    return unpack_screen(extracted(html).screen).replace(JOINT, "")
 
 
 def fragment_of(html: str, first: str, last: str) -> str | None:
@@ -188,13 +188,70 @@ def test_a_fragment_is_what_a_browser_finds_first(
     assert fragment_of(html, first, last) == fragment
 
 
+@pytest.mark.parametrize(
+    ("html", "first", "last", "fragment"),
+    [
+        (
+            "<p>Grey herons of <code>Europe</code> wade <em>slowly</em> all day.</p>",
+            "Grey",
+            "all day.",
+            "Grey%20herons%20of,all%20day",
+        ),
+        ("<p>Herons <code>wade</code> deep.</p>", "Herons", "deep", "Herons-,Herons,deep"),
+        (
+            "<pre><code><span>herons wade</span>\n<span>and fly</span></code></pre>",
+            "herons wade",
+            "and fly",
+            "herons%20wade,and%20fly",
+        ),
+        (
+            "<p>Herons at work<br>stand still</p>",
+            "Herons at",
+            "still",
+            "Herons%20at%20work,stand%20still",
+        ),
+    ],
+    ids=["long", "short", "lines of a program", "line break"],
+)
+def test_terms_lie_inside_of_one_element_because_a_style_sheet_can_set_it_as_a_box(
+    html: str, first: str, last: str, fragment: str
+) -> None:
+    assert fragment_of(html, first, last) == fragment
+
+
+def test_words_of_several_elements_are_a_term_where_nothing_else_is_unique() -> None:
+    html = "<p>Birds</p><p>wade <b>far</b> off</p><p>Birds</p><p>wade <b>far</b> out now</p>"
+
+    assert fragment_of(html, "wade", "now") == "wade%20far%20out%20now"
+
+
+def test_punctuation_tells_a_destructor_from_its_class() -> None:
+    html = "<p>Heron(Bird bird)</p><p>Heron(int legs)</p><p>~Heron()</p>"
+
+    assert fragment_of(html, "~Heron()", "~Heron()") == "~Heron%28%29"
+
+
+def test_a_quote_ends_at_its_own_last_words_although_they_stand_together_elsewhere() -> None:
+    def row(kind: str, eats: str) -> str:
+        return f"<p>Bird {kind}</p><p><a class=link>Source</a></p><p>It eats {eats} in a</p>"
+
+    rows = f"{row('one', 'frogs')}<p>nest</p>{row('two', 'small fish')}<p>Source</p><p>Bird</p>"
+    page = extracted(f"<main><h1>Herons</h1><p>{'far ' * 99} in a Bird</p>{rows}</main>")
+    text = page.text.replace("Source\n\n", "")
+    start = text.index("Bird one")
+
+    assert text_fragment(text, start, len(text), screen=page.screen) == (
+        "Bird%20one,Source,-Bird&text=Source-,Bird"
+    )
+
+
 def test_a_quote_is_found_around_words_that_canonical_text_leaves_out() -> None:
     html = (
         '<div class="method-heading">wade(depth) <span class="method-click-advice">click to toggle '
         "source</span></div><pre>def wade depth\n  walk depth\nend</pre>"
     )
 
-    assert fragment_of(html, "wade(depth)", "end") == "wade%28depth,walk%20depth%0Aend"
+    assert fragment_of(html, "wade(depth)", "end") == "wade%28depth,end"
 
 
 def test_a_block_that_repeats_with_all_before_it_is_named_by_what_follows() -> None:

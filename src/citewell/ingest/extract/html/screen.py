@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.screen import BLOCK, NUMBER, UNSURE
+from citewell.core.screen import BLOCK, JOINT, NUMBER, UNSURE
 from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
+_JOINTS = re.compile(f"{JOINT}{{2,}}")
 # A browser drops a line break, and the spaces around it, beside a place where words may be broken.
 _BREAK_AFTER = re.compile(r"[ \t\r\f]*+\n[ \t\n\r\f]*+")
 _BLOCKS = BLOCK_TAGS | {"legend", "rt"}
@@ -36,10 +37,10 @@ _BLOCK_CLASSES = ("activetabletab", "tabletab")
 _PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
 # What style sheets hide, some until it is clicked or pointed at: pragmas of Nim, tooltips, menus,
-# the maker of a gallery, ends of tabs.
+# the maker of a gallery, ends of tabs, what is for browsers without scripts.
 _HIDDEN_CLASSES = (
     "pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu",
-    "sphx-glr-signature", "tabend",
+    "sphx-glr-signature", "tabend", "hide-when-js-enabled",
 )  # fmt: skip
 # Haddock lets the link to a source float, and hides some of its captions.
 _FLOATING_LINK = "Source"
@@ -52,14 +53,16 @@ def read_screen(body: Element, *, generator: str = "") -> str:
 
     `generator` is the program that the page names as its maker.
 
-    Line breaks of programs and of <br> are line feeds. `NUMBER` stands before the number of a line.
+    Line breaks of programs and of <br> are line feeds. `NUMBER` stands before the number of a line,
+    `JOINT` where an element begins or ends inside of a line of prose.
     `UNSURE` stands for what a browser may or may not show: its style sheets and scripts are not at
     hand.
     """
     writer = _ScreenWriter(_DOXYGEN_BLOCKS if _DOXYGEN.match(generator) else _BLOCKS)
     _write(body, writer, is_program=False)
-    blocks = (block.lstrip(" ").rstrip(" \n") for block in "".join(writer.pieces).split(BLOCK))
-    return BLOCK.join(filter(None, blocks)).strip(" \n")
+    blocks = _JOINTS.sub(JOINT, "".join(writer.pieces)).split(BLOCK)
+    stripped = (block.lstrip(f" {JOINT}").rstrip(f" \n{JOINT}") for block in blocks)
+    return BLOCK.join(filter(None, stripped)).strip(" \n")
 
 
 class _ScreenWriter:
@@ -91,9 +94,18 @@ class _ScreenWriter:
         self._after_space = self._may_break = False
 
     def add_break(self) -> None:
+        while self.pieces and self.pieces[-1] in ("", JOINT):
+            self.pieces.pop()
         if self._after_space and self.pieces:
             self.pieces[-1] = self.pieces[-1].removesuffix(" ")
         self.add_mark("\n")
+
+    def add_edge(self, mark: str) -> None:
+        """Note that an element begins or ends."""
+        if mark == BLOCK:
+            self.add_mark(mark)
+        else:
+            self.pieces.append(mark)
 
     def add_mark(self, mark: str) -> None:
         self.pieces.append(mark)
@@ -117,13 +129,17 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
         elif _is_hidden(child):
             continue
         else:
-            is_block = child.tag in writer.block_tags or _is_set_as_block(child, is_program)
-            if is_block:
-                writer.add_mark(BLOCK)
-            keeps_spaces = is_program and not child.has_class(*_PROSE_CLASSES)
-            _write(child, writer, is_program=keeps_spaces or _is_program(child))
-            if is_block:
-                writer.add_mark(BLOCK)
+            _write_shown(child, writer, is_program=is_program)
+
+
+def _write_shown(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None:
+    is_block = element.tag in writer.block_tags or _is_set_as_block(element, is_program)
+    # Programs are coloured word by word: style sheets set their lines as boxes, not their words.
+    edge = BLOCK if is_block else "" if is_program else JOINT
+    writer.add_edge(edge)
+    keeps_spaces = is_program and not element.has_class(*_PROSE_CLASSES)
+    _write(element, writer, is_program=keeps_spaces or _is_program(element))
+    writer.add_edge(edge)
 
 
 def _is_program(element: Element) -> bool:
