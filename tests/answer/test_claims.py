@@ -155,3 +155,15 @@ def test_a_number_that_is_a_default_is_named_once() -> None:
 )
 def test_a_dash_of_two_hyphens_parts_words(text: str, negations: int) -> None:
     assert read_facts(text).negations == negations
+
+
+def test_a_claim_with_another_word_in_the_place_of_one_is_only_partly_supported() -> None:
+    page = "Amount of the dark current is proportional to both temperature and exposure time."
+
+    same = judge_claim("The dark current is proportional to both temperature and time.", [page])
+    other = judge_claim(
+        "The amount of dark current is proportional to both pressure and exposure time.", [page]
+    )
+
+    assert same.verdict == "supported"
+    assert (other.verdict, other.supporting[0].missing) == ("partly", ("pressure",))

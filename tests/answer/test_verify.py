@@ -271,3 +271,22 @@ def test_what_a_browser_copies_is_on_the_screen(copied: str) -> None:
 )
 def test_cells_without_their_borders_cut_words_and_other_marks_are_not(copied: str) -> None:
     assert are_on_screen([copied], SCREEN) == [False]
+
+
+def test_a_sentence_that_shares_only_its_shape_with_the_page_is_gone() -> None:
+    page = "A dark frame is a map of a dark current, thermally generated particles, in pixels."
+
+    result = verify_quote("This is a quote of nothing at all, which no page, ever, has held.", page)
+
+    assert result.verdict == "gone"
+
+
+def test_a_changed_part_of_a_sentence_is_compared_with_that_part() -> None:
+    page = "In spring the grey heron stands in shallow water for hours, and then it strikes a fish."
+
+    result = verify_quote("the grey heron stands in deep water for hours", page)
+
+    assert (result.verdict, result.difference) == (
+        "changed",
+        "the grey heron stands in [-deep-]{+shallow+} water for hours",
+    )

@@ -1,8 +1,9 @@
 """Judging a sentence of a draft by sentences of pages: what they share, and where they differ.
 
-No model is asked. A sentence is `supported` when one place of a page has nearly all of its words,
-all of its names, numbers and versions, and denies as much; it is `contradicted` when such a place
-has another number, version or opposite instead, or denies what the sentence says.
+No model is asked. A sentence is `supported` when one place of a page has nearly all of its words
+and no other word in the place of one, all of its names, numbers and versions, and denies as much;
+it is `contradicted` when such a place has another number, version or opposite instead, or denies
+what the sentence says.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
+from citewell.core.sequence_match import find_opcodes
 from citewell.core.text import sentence_spans
 from citewell.core.words import content_words, weight_of
 
@@ -69,6 +71,8 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITES_OF = _opposites_by_word()
+# "For instance" is "for example".
+_SAME = ({"example", "instance"}, {"may", "can"})
 _WORD = re.compile(r"[A-Za-z]+")
 _TOKEN = re.compile(r"\w+")
 # Whose word it is changes nothing about the claim.
@@ -294,7 +298,7 @@ def _compare(
         rest = Counter({word: 1 for word in own.words if word not in apart})
         alone = share_of(rest, place.words)
     elif not numbers and not units and not names and not differing and share >= _SUPPORTED_SHARE:
-        verdict = "supported"
+        verdict = "partly" if absent and _has_swapped(own, place, absent) else "supported"
     elif share >= _PARTLY_SHARE:
         verdict = "partly"
     return ClaimPlace(
@@ -304,6 +308,22 @@ def _compare(
         share=round(alone, 2),
         missing=tuple(dict.fromkeys([*numbers, *names, *absent]))[:_MOST_LISTED],
         differing=tuple(differing) if verdict == "contradicted" else (),
+    )
+
+
+def _has_swapped(own: Facts, place: Facts, absent: Sequence[str]) -> bool:
+    """Return whether the place has another word where the claim has one that it lacks.
+
+    "Proportional to temperature" says nothing of what is "proportional to pressure".
+    """
+    ours, theirs = _TOKEN.findall(own.text), _TOKEN.findall(place.text)
+    return any(
+        operation == "replace"
+        and b - a == d - c == 1
+        and ours[a] in absent
+        and not own.words.keys() & set(content_words(theirs[c]))
+        and {ours[a], theirs[c]} not in _SAME
+        for operation, a, b, c, d in find_opcodes(ours, theirs)
     )
 
 

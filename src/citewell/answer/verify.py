@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.core.text import Span
 
 # Below this likeness two passages have too little in common to be one that was edited.
-_LEAST_LIKENESS = 0.55
+_LEAST_LIKENESS = 0.45
 # Of a part of a sentence that was edited, this share of the words has stayed.
 _LEAST_PART_LIKENESS = 0.7
 _LEAST_PART_WORDS = 4
@@ -295,11 +295,12 @@ def _found(verdict: Verdict, quote: str, start: int) -> Verification:
 
 def _nearest(quote: str, page: _CheckedPage) -> Verification:
     text = page.text
-    old = _WORD.findall(quote)
+    # Spaces would make any two sentences half alike.
+    old = _NO_SPACE.findall(quote)
     effort = Effort()
     best_likeness, best = 0.0, None
     for span in _likest_windows(quote, page):
-        matcher = BoundedMatcher(old, _WORD.findall(text[span[0] : span[1]]), effort)
+        matcher = BoundedMatcher(old, _NO_SPACE.findall(text[span[0] : span[1]]), effort)
         # Neither is below the likeness, and both take a moment.
         if min(matcher.real_quick_ratio(), matcher.quick_ratio()) <= best_likeness:
             continue
@@ -310,7 +311,16 @@ def _nearest(quote: str, page: _CheckedPage) -> Verification:
         best, best_likeness = _part_of(best, quote, text, effort) or (None, best_likeness)
     if best is None:
         return Verification(verdict="gone", likeness=round(best_likeness, 2))
-    return _compare(quote, text, best, likeness=best_likeness)
+    return _compare(quote, text, _without_rest(best, old, text), likeness=best_likeness)
+
+
+def _without_rest(window: Span, old: Sequence[str], text: str) -> Span:
+    """Return a stretch without what its sentences say before and after a quote of a part."""
+    places = [match.span() for match in _NO_SPACE.finditer(text, *window)]
+    steps = find_opcodes(old, [text[start:end] for start, end in places])
+    first = steps[0][4] if steps[0][0] == "insert" else 0
+    last = steps[-1][3] if steps[-1][0] == "insert" else len(places)
+    return (places[first][0], places[last - 1][1]) if first < last else window
 
 
 def _part_of(window: Span, quote: str, text: str, effort: Effort) -> tuple[Span, float] | None:
