@@ -169,7 +169,8 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
         wanted, got = _letters(spellings[0]), _letters(shown)
         is_hidden = not any(map(_letters, spellings))
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
-        is_right = not got if is_hidden else _is_same_stretch(spellings, got)
+        is_folded = not _ends_shown(citation.words, visible)
+        is_right = not got if is_hidden else _is_same_stretch(spellings, got, is_folded=is_folded)
         is_inside = is_right or _is_inside(wanted, got)
         row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link, is_hidden
         rows.setdefault(citation.site, []).append(row)
@@ -189,6 +190,11 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
 def _shown_lines(text: str, visible: str) -> str:
     """Return the lines that a page whose visible letters are given shows when it is opened."""
     return "\n".join(line for line in text.split("\n") if _is_shown(_letters(line), visible))
+
+
+def _ends_shown(text: str, visible: str) -> bool:
+    lines = [letters for line in text.split("\n") if (letters := _letters(line))]
+    return not lines or _is_shown(lines[-1], visible)
 
 
 def _is_shown(letters: str, visible: str) -> bool:
@@ -277,19 +283,25 @@ def _is_near(pixel: object) -> bool:
     return all(abs(one - other) <= _SMOOTHING for one, other in zip(pixel, _COLOUR, strict=True))
 
 
-def _is_same_stretch(spellings: Sequence[str], got: str) -> bool:
+def _is_same_stretch(spellings: Sequence[str], got: str, *, is_folded: bool) -> bool:
     """Return whether one begins and one ends like `got`, with little more or less in between.
 
     Of a short first or last block the edge is that block: the page may show something beside it.
-    The number of a line without a space behind it is part of its first word.
+    The number of a line without a space behind it is part of its first word. When the end of the
+    quote is folded, a word that stands between it and what is shown is highlighted too.
     """
     got = got.lstrip("0123456789") if not any(_letters(s)[:1].isdigit() for s in spellings) else got
     blocks = [[each for line in text.split("\n") if (each := _letters(line))] for text in spellings]
     return (
         any(got.startswith(lines[0][:_EDGE_LETTERS]) for lines in blocks if lines)
-        and any(got.endswith(lines[-1][-_EDGE_LETTERS:]) for lines in blocks if lines)
+        and any(_ends_like(got, lines[-1], is_folded=is_folded) for lines in blocks if lines)
         and len(got) <= 2 * max(len(_letters(text)) for text in spellings) + _EDGE_LETTERS
     )
+
+
+def _ends_like(got: str, line: str, *, is_folded: bool) -> bool:
+    edge = line[-_EDGE_LETTERS:]
+    return got.endswith(edge) or (is_folded and edge in got[-len(edge) - _EDGE_LETTERS :])
 
 
 def _is_inside(wanted: str, got: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import FoldedText, fold
 from citewell.core.frozen import frozen
-from citewell.core.screen import BLOCK, JOINT, UNSURE, unpack_screen
+from citewell.core.screen import BLOCK, FOLD, JOINT, UNSURE, unpack_screen
 from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
@@ -52,7 +52,7 @@ _BETWEEN_WORDS = re.compile(r"(?!\w|[.,]\w)(?:.*[\s(\[\"'])?", re.DOTALL)
 _LINE_OR_CELL = re.compile(r"(?<![^\S\n\t])[^\S\n\t]*+[\n\t]\s*+")
 _SPACES = re.compile(r"[^\S\n]++")
 # Links beside headings and signatures, which some themes show only to a pointer.
-_LINK_MARK = re.compile(rf"{UNSURE}|¶|\[source\]|\[docs\]|🔗|\u200b|\u00ad")
+_LINK_MARK = re.compile(rf"{UNSURE}|{FOLD}|¶|\[source\]|\[docs\]|🔗|\u200b|\u00ad")
 _ROW = re.compile(r"[ >]*+\|")
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 _NO_SPACE = re.compile(r"\w+|[^\w\s]")

@@ -30,6 +30,9 @@ RESET = "\x1c"
 NUMBER = "\x1d"
 """Stands before the number of a line, which the page shows and canonical text leaves out."""
 
+FOLD = "\x19"
+"""Stands where closed details begin and end: a browser opens them for what begins inside."""
+
 JOINT = "\x1a"
 """Stands where an inline element begins or ends: a style sheet can set it as a box, or hide it."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from citewell.core.screen import BLOCK, UNSURE
+from citewell.core.screen import BLOCK, FOLD, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,9 @@ Term = tuple[int, int]
 _FIRST_CJK = "\u2e80"
 _CJK_CHARACTERS_PER_WORD = 3
 _CONTEXT_CHARACTERS = 1_500
-_BREAKS = BLOCK + UNSURE
+_BREAKS = BLOCK + UNSURE + FOLD
 _BREAK = re.compile(f"[{_BREAKS}]")
-_SPACE = f" \t\n\xa0{BLOCK}{UNSURE}"
+_SPACE = f" \t\n\xa0{BLOCK}{UNSURE}{FOLD}"
 # CJK text has no spaces: a browser takes any of these characters for the end of a word.
 _WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
 # Within such a run, a word ends where the script changes, except before the ending of a verb.
@@ -93,6 +93,18 @@ def _cut_at(text: str, word: Span, *places: int) -> list[Span]:
 def term_of(words: ScreenWords, first: int, last: int) -> Term:
     """Return the term from one word to another."""
     return words.spans[first][0], words.spans[last][1]
+
+
+def first_folded(words: ScreenWords, first: int, last: int) -> int | None:
+    """Return the first word inside of closed details that a stretch ends in, having begun above.
+
+    A browser opens the details for a term that begins there, not for one that only ends there.
+    """
+    text = words.screen.text
+    start, end = term_of(words, first, last)
+    if text.count(FOLD, start, end) != 1 or text.count(FOLD, 0, start) % 2:
+        return None
+    return bisect_left(words.spans, text.index(FOLD, start), key=lambda span: span[0])
 
 
 def with_marks(words: ScreenWords, term: Term) -> Term:
@@ -189,7 +201,9 @@ def _is_one_break(gap: str) -> bool:
 
     Cells without words, of which browsers skip the space, may stand between them.
     """
-    return UNSURE not in gap and BLOCK in gap and (gap.count(BLOCK) == 1 or not gap.strip(_SPACE))
+    if BLOCK not in gap or UNSURE in gap or FOLD in gap:
+        return False
+    return gap.count(BLOCK) == 1 or not gap.strip(_SPACE)
 
 
 def with_edge(words: ScreenWords, term: Term, *, before: bool = False, after: bool = False) -> Term:

@@ -16,6 +16,7 @@ from urllib.parse import quote as percent_encode
 
 from citewell.core.screen import NUMBER, find_on_screen, open_screen, screen_of_markdown
 from citewell.core.screen_words import (
+    first_folded,
     is_found_first,
     is_one_node,
     term_of,
@@ -83,7 +84,10 @@ def text_fragment(text: str, start: int, end: int, *, screen: bytes = b"") -> st
     words = words_on_screen(shown, place)
     if words.first > words.last:
         return None
-    directives = _name(words, words.first, words.last, parts=_MOST_REPEATED)
+    fold = first_folded(words, words.first, words.last)
+    directives = _name(words, words.first, (fold or words.last + 1) - 1, parts=_MOST_REPEATED)
+    if fold is not None:
+        directives += _name(words, fold, words.last, parts=_MOST_REPEATED)
     return _AND.join(list(dict.fromkeys(directives))[-_MOST_PARTS:]) or None
 
 

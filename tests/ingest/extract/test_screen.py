@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from tests.ingest.fetched import extracted
 
-from citewell.core.screen import BLOCK, JOINT, UNSURE, unpack_screen
+from citewell.core.screen import BLOCK, FOLD, JOINT, UNSURE, unpack_screen
 from citewell.core.text_fragment import link_to_quote, text_fragment
 
 MENU = '<nav><ul><li><a href="/a">Wading</a></li><li><a href="/b">Flying</a></li></ul></nav>'
@@ -280,7 +280,28 @@ def test_what_follows_many_blocks_that_repeat_is_named() -> None:
 def test_closed_details_are_searched() -> None:
     html = "<p>Herons</p><details><summary>More</summary><p>They fly.</p></details>"
 
-    assert screen_of(html) == BLOCK.join(["Herons", "More", "They fly."])
+    assert screen_of(html) == BLOCK.join(["Herons", "More", FOLD, "They fly.", FOLD])
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "fragment"),
+    [
+        ("They fly", "long legs", "They%20fly%20far,on%20long%20legs"),
+        ("Habits", "long legs", "Habits&text=They%20fly%20far,on%20long%20legs"),
+        ("Birds", "fly", "Birds,Habits&text=They%20fly"),
+        ("Birds", "The end", "Birds,The%20end"),
+    ],
+    ids=["inside", "from the summary on", "from above", "across"],
+)
+def test_closed_details_are_opened_by_a_term_that_begins_in_them(
+    first: str, last: str, fragment: str
+) -> None:
+    html = (
+        "<p>They eat.</p><p>Birds</p><details><summary>Habits</summary><div><p>They fly far.</p>"
+        "<p>They walk on long legs.</p></div></details><p>The end of it.</p>"
+    )
+
+    assert fragment_of(html, first, last) == fragment
 
 
 @pytest.mark.parametrize(

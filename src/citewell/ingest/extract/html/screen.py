@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.screen import BLOCK, JOINT, NUMBER, UNSURE
+from citewell.core.screen import BLOCK, FOLD, JOINT, NUMBER, UNSURE
 from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from citewell.ingest.extract.html.element import Element
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
@@ -59,7 +61,7 @@ def read_screen(body: Element, *, generator: str = "") -> str:
     hand.
     """
     writer = _ScreenWriter(_DOXYGEN_BLOCKS if _DOXYGEN.match(generator) else _BLOCKS)
-    _write(body, writer, is_program=False)
+    _write(body.children, writer, is_program=False)
     blocks = _JOINTS.sub(JOINT, "".join(writer.pieces)).split(BLOCK)
     stripped = (block.lstrip(f" {JOINT}").rstrip(f" \n{JOINT}") for block in blocks)
     return BLOCK.join(filter(None, stripped)).strip(" \n")
@@ -71,6 +73,7 @@ class _ScreenWriter:
     def __init__(self, block_tags: frozenset[str]) -> None:
         self.block_tags = block_tags
         self.pieces: list[str] = []
+        self.is_folded = False
         self._after_space = True
         self._may_break = False
 
@@ -113,9 +116,9 @@ class _ScreenWriter:
         self._may_break = False
 
 
-def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None:
+def _write(children: Iterable[Element | str], writer: _ScreenWriter, *, is_program: bool) -> None:
     add = writer.add_program if is_program else writer.add
-    for child in element.children:
+    for child in children:
         if isinstance(child, str):
             add(child)
         elif child.tag == "br":
@@ -138,8 +141,31 @@ def _write_shown(element: Element, writer: _ScreenWriter, *, is_program: bool) -
     edge = BLOCK if is_block else "" if is_program else JOINT
     writer.add_edge(edge)
     keeps_spaces = is_program and not element.has_class(*_PROSE_CLASSES)
-    _write(element, writer, is_program=keeps_spaces or _is_program(element))
+    if _is_closed(element) and not writer.is_folded:
+        _write_folded(element, writer)
+    else:
+        _write(element.children, writer, is_program=keeps_spaces or _is_program(element))
     writer.add_edge(edge)
+
+
+def _write_folded(details: Element, writer: _ScreenWriter) -> None:
+    """Write closed details: what stands in them, apart from their summary, between two folds."""
+    summaries = [child for child in details.children if _is_summary(child)]
+    _write(summaries, writer, is_program=False)
+    writer.add_mark(FOLD)
+    writer.is_folded = True
+    inside = (child for child in details.children if not _is_summary(child))
+    _write(inside, writer, is_program=False)
+    writer.is_folded = False
+    writer.add_mark(FOLD)
+
+
+def _is_closed(element: Element) -> bool:
+    return element.tag == "details" and "open" not in element.attributes
+
+
+def _is_summary(child: Element | str) -> bool:
+    return not isinstance(child, str) and child.tag == "summary"
 
 
 def _is_program(element: Element) -> bool:
