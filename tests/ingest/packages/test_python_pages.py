@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from inline_snapshot import snapshot
 from tests.ingest.packages.project_folder import install
 
+from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.packages.docstrings import docstring_markdown
-from citewell.ingest.packages.find import find_project, package_pages
+from citewell.ingest.packages.find import find_project, front_page, package_pages
 
 MODULE = '''"""Birds."""
 
@@ -118,3 +120,59 @@ Pond(2)
 
   and on\
 """)
+
+
+RST = """Catches fish.
+
+.. code-block:: python
+
+   # a comment, not a heading
+   heron.wade()
+
+Depth
+-----
+
+At most ``0.5`` metres.
+"""
+
+
+def headings_of(tmp_path: Path, metadata: str, readme: str) -> list[str]:
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    install(site, "herons", "1", {"herons.py": ""})
+    described = f"Metadata-Version: 2.1\nName: herons\nVersion: 1\n{metadata}\n{readme}"
+    (site / "herons-1.dist-info" / "METADATA").write_text(described, encoding="utf-8")
+    (found,) = find_project(tmp_path).dependencies
+    front = front_page(found)
+    assert front is not None
+    page = front.load()
+    assert page is not None
+    return [section.heading for section in extract_page(page).sections]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "readme", "headings"),
+    [
+        ("Description-Content-Type: text/x-rst; charset=UTF-8\n", RST, ["herons", "Depth"]),
+        ("", RST, ["herons", "Depth"]),
+        ("Description-Content-Type: text/markdown\n", "## Depth\n\n0.5", ["herons", "Depth"]),
+        ("", "## Depth\n\nAt most 0.5 metres.\n", ["herons", "Depth"]),
+    ],
+    ids=["reStructuredText", "its marks", "Markdown", "no marks"],
+)
+def test_a_readme_is_read_as_what_it_is_written_in(
+    tmp_path: Path, metadata: str, readme: str, headings: list[str]
+) -> None:
+    assert headings_of(tmp_path, metadata, readme) == headings
+
+
+def test_bundled_documents_are_read_by_their_suffix(tmp_path: Path) -> None:
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    files = {f"docs/wading.{suffix}": "Wade." for suffix in ("md", "rst", "txt")}
+    install(site, "herons", "1", files)
+    (found,) = find_project(tmp_path).dependencies
+
+    assert {page.address: page.kind for page in package_pages(found)} == {
+        "pypi:herons@1/docs/wading.md": "markdown",
+        "pypi:herons@1/docs/wading.rst": "rst",
+        "pypi:herons@1/docs/wading.txt": "text",
+    }

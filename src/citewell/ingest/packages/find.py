@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
@@ -12,7 +11,7 @@ from citewell.ingest.packages.lock_files import find_locked_dependencies
 from citewell.ingest.packages.npm_pages import npm_description, npm_pages, npm_size
 from citewell.ingest.packages.npm_project import find_npm_dependencies
 from citewell.ingest.packages.package_page import PackagePage, file_stamp
-from citewell.ingest.packages.python_pages import python_description, python_pages, python_size
+from citewell.ingest.packages.python_pages import python_front_page, python_pages, python_size
 from citewell.ingest.packages.python_project import find_python_dependencies
 
 if TYPE_CHECKING:
@@ -98,13 +97,7 @@ def front_page(dependency: Dependency) -> PackagePage | None:
     dist = find_distribution(dependency)
     if dist is None:
         return None
-    # RECORD holds the hash of every installed file; that of an editable install lists no sources.
-    record = dist.read_text("RECORD") or ""
-    return PackagePage(
-        address=address,
-        stamp=sha256(record.encode()).hexdigest(),
-        render=lambda: python_description(dependency, dist),
-    )
+    return python_front_page(dependency, dist)
 
 
 def package_size(dependency: Dependency) -> tuple[int, int]:

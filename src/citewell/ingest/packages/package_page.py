@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from citewell.core.records import PageKind
+
 # Larger modules are generated tables, not documentation.
 MAX_SOURCE_BYTES = 2_000_000
 # Changes whenever pages of the same files are rendered differently.
-RENDERER_VERSION = 5
+RENDERER_VERSION = 6
 
 
 @frozen
@@ -29,7 +31,8 @@ class PackagePage:
     stamp: str
     """Changes with the files that the page is made from."""
     render: Callable[[], str | None]
-    """Returns Markdown; None when there is nothing to document."""
+    """Returns the text of the page; None when there is nothing to document."""
+    kind: PageKind = "markdown"
 
     @property
     def etag(self) -> str:
@@ -45,7 +48,7 @@ class PackagePage:
             url=self.address,
             final_url=self.address,
             status=200,
-            kind="markdown",
+            kind=self.kind,
             body=text.encode(),
             text=text,
             fetched_at=datetime.now(UTC),

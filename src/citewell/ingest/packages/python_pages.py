@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     import griffe
 
+    from citewell.core.records import PageKind
     from citewell.ingest.packages.dependency import Dependency
     from citewell.ingest.packages.distribution import InstalledDistribution
 
@@ -35,7 +38,9 @@ _SKIPPED_FOLDERS = frozenset(
         "node_modules",
     }
 )
-_DOCUMENT_SUFFIXES = frozenset({".md", ".rst", ".txt"})
+_KINDS: dict[str, PageKind] = {".md": "markdown", ".rst": "rst", ".txt": "text"}
+# A directive, a line of code's announcement, or the underline of a heading.
+_RST_MARK = re.compile(r"^\.\. \w[\w-]*::|::$|^(?:={3,}+|~{3,}+|\*{3,}+)$", re.MULTILINE)
 _RELEASE_NOTES = frozenset({"changelog", "changes", "history", "news", "release_notes", "releases"})
 _MOST_MODULES = 3_000
 _MOST_DEPTH = 6
@@ -57,11 +62,34 @@ class Module:
     """`package.Name` by name in this module, where another module re-exports it."""
 
 
-def python_description(dependency: Dependency, dist: InstalledDistribution) -> str:
+def python_front_page(dependency: Dependency, dist: InstalledDistribution) -> PackagePage:
     """Return the README of a distribution, or the summary when it has none."""
+    kind = _readme_kind(dist)
+    # RECORD holds the hash of every installed file; that of an editable install lists no sources.
+    record = dist.read_text("RECORD") or ""
+    return PackagePage(
+        address=f"{dependency.address}README",
+        stamp=sha256(record.encode()).hexdigest(),
+        kind=kind,
+        render=partial(_describe, dependency.name, dist, kind),
+    )
+
+
+def _readme_kind(dist: InstalledDistribution) -> PageKind:
+    """Return how a README is written: as its metadata say, else by the marks that it has."""
+    written = dist.metadata.json
+    declared = str(written.get("description_content_type") or "").lower()
+    if declared:
+        return "rst" if "rst" in declared else "markdown"
+    return "rst" if _RST_MARK.search(str(written.get("description") or "")) else "markdown"
+
+
+def _describe(name: str, dist: InstalledDistribution, kind: PageKind) -> str:
     written = dist.metadata.json
     description = str(written.get("description") or written.get("summary") or "").strip()
-    return f"# {dependency.name}\n\n{description}\n"
+    line = "#" * len(name)
+    title = f"{line}\n{name}\n{line}" if kind == "rst" else f"# {name}"
+    return f"{title}\n\n{description}\n"
 
 
 def python_pages(dependency: Dependency, dist: InstalledDistribution) -> Iterator[PackagePage]:
@@ -73,6 +101,7 @@ def python_pages(dependency: Dependency, dist: InstalledDistribution) -> Iterato
                 address=f"{dependency.address}{file.as_posix()}",
                 stamp=file_stamp(located),
                 render=partial(read_bounded, located, package=dist.site_packages),
+                kind=_KINDS[file.suffix],
             )
     for module in _find_modules(files, dist.site_packages):
         yield PackagePage(
@@ -100,7 +129,7 @@ def _is_source(file: PurePath) -> bool:
 def _is_document(file: PurePath) -> bool:
     is_release_notes = file.stem.lower() in _RELEASE_NOTES
     is_in_docs = "docs" in {part.lower() for part in file.parts}
-    return file.suffix in _DOCUMENT_SUFFIXES and (is_in_docs or is_release_notes)
+    return file.suffix in _KINDS and (is_in_docs or is_release_notes)
 
 
 def _find_modules(files: Sequence[tuple[PurePath, Path]], package: Path) -> list[Module]:
