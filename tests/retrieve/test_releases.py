@@ -13,6 +13,7 @@ from citewell.core.errors import InvalidArgument
 from citewell.core.records import SearchFilter
 from citewell.core.releases import Release
 from citewell.retrieve.pipeline import Models, Options, Retrieval, retrieve
+from citewell.retrieve.releases import choose_releases
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +60,19 @@ async def test_the_versions_of_synced_folders_are_preferred(store: Store) -> Non
 
     assert versions(found) == {"heron-watch 1.9.1", "egret 1.2.0", ""}
     assert found.notes == ()
+
+
+async def test_a_release_that_the_caller_names_is_searched_whatever_a_folder_uses(
+    store: Store,
+) -> None:
+    own = [Release(product="pypi:heron-watch", version="1.9.1")]
+    await store.releases.put_used_releases("default", folder="/shop", releases=own)
+    newer = Release(product="pypi:heron-watch", version="2.0.0")
+
+    where = SearchFilter(project="default", releases=(newer.key,))
+    chosen = await choose_releases("default depth of wade", store=store, where=where)
+
+    assert chosen.where.releases == (newer.key,)
 
 
 async def test_evidence_from_another_version_than_the_projects_says_so(store: Store) -> None:

@@ -64,8 +64,8 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
     """Return `where` narrowed to the versions that the question is about.
 
     The caller's `version` decides, then a version in the question ("in Django 3.2 …"), then what
-    the project uses, then the newest that is stored. Pages that a caller names one by one are left
-    as they are.
+    the project uses, then the newest that is stored. Pages and releases that a caller names one by
+    one are left as they are.
 
     Raises:
         InvalidArgument: `version` is no version or range, or nothing stored fits it.
@@ -78,7 +78,7 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
     if where.project is None:
         return ChosenReleases(where=where, used={})
     used = _used_versions(await store.releases.used_releases(where.project), _working_folder())
-    if _names_its_pages(where):
+    if where.releases is not None or _names_its_pages(where):
         return ChosenReleases(where=where, used=used)
     listed = await store.releases.list_releases(where.project)
     stored = [each.release for each in listed]

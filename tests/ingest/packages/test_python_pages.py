@@ -176,3 +176,15 @@ def test_bundled_documents_are_read_by_their_suffix(tmp_path: Path) -> None:
         "pypi:herons@1/docs/wading.rst": "rst",
         "pypi:herons@1/docs/wading.txt": "text",
     }
+
+
+def test_a_definition_that_private_modules_pass_on_has_its_public_name(tmp_path: Path) -> None:
+    files = {
+        "herons/__init__.py": "from ._waders import Heron\n",
+        "herons/_waders.py": "from ._birds import Heron\n",
+        "herons/_birds.py": "from ._waders import Heron as Egret\nclass Heron:\n    'Wades.'\n",
+    }
+
+    page = page_of(tmp_path, "pypi:herons@1/herons._birds", files)
+
+    assert "## `herons.Heron` {#Heron}" in page

@@ -14,7 +14,7 @@ from citewell.ingest.packages.docstrings import docstring_markdown
 from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from pathlib import PurePath
 
     import griffe
@@ -187,7 +187,42 @@ def _re_exports(paths: dict[str, Path], package_folder: Path) -> dict[str, dict[
             if isinstance(member, griffe.Alias) and member.wildcard in paths:
                 names = exported.setdefault(str(member.wildcard), {})
                 names |= {name: f"{package}.{name}" for name in listed if name not in names}
+    _follow_imports(exported, paths, package_folder)
     return exported
+
+
+def _follow_imports(
+    exported: dict[str, dict[str, str]], paths: dict[str, Path], package_folder: Path
+) -> None:
+    """Give public names to what private modules pass on from the modules that define it."""
+    modules = [module for module in exported if _is_private(module)]
+    for module in modules:
+        try:
+            imports = _visit(module, paths[module], package_folder).imports
+        except ExtractionError:
+            continue  # reported when the module itself is read
+        for name, public in list(exported[module].items()):
+            source, defined = _source_of(imports.get(name, ""), module, paths)
+            if source is None or source == module:
+                continue
+            if source not in exported and _is_private(source):
+                modules.append(source)
+            exported.setdefault(source, {}).setdefault(defined, public)
+
+
+def _source_of(target: str, module: str, paths: Container[str]) -> tuple[str | None, str]:
+    """Return the module that an import of `module` names, if it is one of `paths`, and the name.
+
+    Relative imports are read as those of a package, so they name one level too many.
+    """
+    source, _, defined = target.rpartition(".")
+    level = module
+    while source not in paths and level:
+        above = level.rpartition(".")[0]
+        if source.startswith(f"{level}.") and above + source[len(level) :] in paths:
+            source = above + source[len(level) :]
+        level = above
+    return (source if source in paths else None), defined
 
 
 def _visit(name: str, path: Path, package_folder: Path) -> griffe.Module:
