@@ -105,7 +105,7 @@ def test_a_key_is_rotated_and_revoked(capsys: pytest.CaptureFixture[str], databa
             2,
             "99999999 is more than 876,000",
         ),
-        (["keys", "create", "a", "--toolsets", ","], 2, "the key would be for nothing"),
+        (["keys", "create", "a", "--toolsets", ","], 2, "the key could call no tool"),
         (["keys", "forge", "a"], 2, "invalid choice: 'forge'"),
         (["keys", "revoke", "nobody"], 1, "no live key called 'nobody'"),
         (["usage", "--month", "2026-13"], 2, "'2026-13' is not a month"),

@@ -148,7 +148,7 @@ def _check_positions(urls: list[str], question: str) -> None:
     is_url = question.startswith(("http://", "https://"))
     if len(urls) == 1 and " " in urls[0] and (is_url or Path(question).exists()):
         turned = shlex.join(["citewell", "ask", question, urls[0]])
-        raise InvalidArgument(f"the question stands last; did you mean: {turned}")
+        raise InvalidArgument(f"the question comes last; did you mean: {turned}")
     if urls and is_url:
         raise InvalidArgument(f"the last argument is the question, but {question} is a URL")
     is_page = " " not in question.strip() and not question.endswith("?")

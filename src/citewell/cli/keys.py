@@ -176,7 +176,7 @@ def _toolsets(text: str | None) -> frozenset[str] | None:
         hint = did_you_mean(unknown[0], known) or f"; the toolsets are {listed}"
         raise InvalidArgument(f"--toolsets names {unknown[0]!r}{hint}")
     if not names:
-        raise InvalidArgument("--toolsets names none, and the key would be for nothing")
+        raise InvalidArgument("--toolsets is empty: the key could call no tool")
     return names
 
 

@@ -31,7 +31,7 @@ def expand_arguments(arguments: Sequence[str]) -> Iterator[str]:
             lines = [line.strip() for line in sys.stdin]
             listed = [line for line in lines if line and not line.startswith("#")]
             if not listed:
-                raise InvalidArgument("- stands for stdin, which has no URL or path in it")
+                raise InvalidArgument("stdin (-) contains no URL or path")
             yield from listed
         elif "://" not in argument and glob.has_magic(argument) and not Path(argument).exists():
             pattern = str(Path(argument).expanduser())

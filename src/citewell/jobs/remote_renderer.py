@@ -124,7 +124,7 @@ class RemoteRenderer:
                 return None
             if state == "abandoned":
                 where = shown_url(request.url)
-                raise RenderFailed(f"{where} was not rendered: its workers broke off")
+                raise RenderFailed(f"{where} was not rendered: every worker that tried it stopped")
             with anyio.move_on_after(self._renders.poll_seconds):
                 await notified.wait()
 

@@ -113,7 +113,7 @@ def refuses_nonsense(parse: Callable[[str], Result]) -> Callable[[str], Result]:
         try:
             return parse(text)
         except (LookupError, TypeError, ValueError) as error:
-            raise StoreError("the database is damaged: a value in it makes no sense") from error
+            raise StoreError("the database is damaged: it contains an invalid value") from error
 
     return parse_stored
 

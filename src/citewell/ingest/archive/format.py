@@ -139,7 +139,7 @@ def check_parts(zipped: zipfile.ZipFile, manifest: Manifest) -> None:
                 check_record(record, "website" if name == WEBSITES else "page")
             except DAMAGE as error:
                 raise ArchiveRefused(
-                    f"The file is damaged: an entry of {name} makes no sense."
+                    f"The file is damaged: {name} has an invalid entry."
                 ) from error
 
 
@@ -154,7 +154,7 @@ def read_part(zipped: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
             while line := part.readline(_MAX_RECORD_BYTES + 1):
                 yield json.loads(_checked_line(line).decode("utf-8", "surrogatepass"))
     except DAMAGE as error:
-        raise ArchiveRefused(f"The file is damaged: {name} makes no sense.") from error
+        raise ArchiveRefused(f"The file is damaged: {name} is invalid.") from error
 
 
 def _checked_line(line: bytes) -> bytes:

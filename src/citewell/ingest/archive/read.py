@@ -105,7 +105,7 @@ def _refusing_nonsense() -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise ArchiveRefused("The file is damaged: an entry of it makes no sense.") from error
+        raise ArchiveRefused("The file is damaged: it has an invalid entry.") from error
 
 
 async def _records(zipped: zipfile.ZipFile, name: str) -> AsyncIterator[dict[str, Any]]:
@@ -127,7 +127,7 @@ async def import_page(
     A new page gets `source_id` if that is free.
 
     Raises:
-        ArchiveRefused: the record makes no sense.
+        ArchiveRefused: the record is invalid.
     """
     known = await store.find_page(record["url"], project=project)
     if known is not None and _is_newer(known, record):

@@ -33,7 +33,7 @@ def response_from_record(record: dict[str, Any]) -> PageResponse | None:
     """Return the response of a page's record; files before version 4 have none.
 
     Raises:
-        ValueError, KeyError, TypeError, zlib.error: the record makes no sense.
+        ValueError, KeyError, TypeError, zlib.error: the record is invalid.
     """
     kept = record.get("response")
     if kept is None:

@@ -316,7 +316,7 @@ def store_errors() -> Iterator[None]:
     except psycopg.Error as error:
         raise StoreError("the database refused the operation") from error
     except UnicodeEncodeError as error:
-        raise StoreError("a text holds half a character and cannot be stored") from error
+        raise StoreError("a text contains half of a surrogate pair and cannot be stored") from error
 
 
 def _bring_up_to_date(address: str, schema: str, *, is_chosen: bool) -> str:

@@ -252,4 +252,4 @@ def store_errors() -> Iterator[None]:
         message = _MESSAGES.get(code, "the database refused the operation")
         raise StoreError(message, suggestion=_SUGGESTIONS.get(code)) from error
     except UnicodeEncodeError as error:
-        raise StoreError("a text holds half a character and cannot be stored") from error
+        raise StoreError("a text contains half of a surrogate pair and cannot be stored") from error

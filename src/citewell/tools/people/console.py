@@ -229,7 +229,7 @@ def _moment(text: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except ValueError as error:
-        raise InvalidArgument("the time is not one") from error
+        raise InvalidArgument("the time is not valid ISO 8601") from error
 
 
 def _content(value: object) -> str:
