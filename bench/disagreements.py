@@ -27,7 +27,7 @@ from citewell.answer.disagreement import (
     DifferingValue,
     Statement,
     find_difference,
-    read_statement,
+    parse_statement,
 )
 from citewell.core.errors import CitewellError
 from citewell.core.folding import fold
@@ -129,7 +129,7 @@ def _statements(page: ExtractedPage) -> list[Statement]:
     found: list[Statement] = []
     for start, end in sentence_spans(page.text):
         section = next(s.ordinal for s in reversed(page.sections) if s.start <= start)
-        statement = read_statement(page.text[start:end], page.heading_path(section))
+        statement = parse_statement(page.text[start:end], page.heading_path(section))
         if statement is not None:
             found.append(statement)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.answer.claims import claims_of, judge_claim, read_facts
+from citewell.answer.claims import claims_of, judge_claim, parse_facts
 
 PAGE = (
     "The `limit` option sets how many tasks run. By default the scheduler runs 40 tasks at once. "
@@ -154,7 +154,7 @@ def test_a_number_that_is_a_default_is_named_once() -> None:
     ],
 )
 def test_a_dash_of_two_hyphens_parts_words(text: str, negations: int) -> None:
-    assert read_facts(text).negations == negations
+    assert parse_facts(text).negations == negations
 
 
 def test_a_claim_with_another_word_in_the_place_of_one_is_only_partly_supported() -> None:

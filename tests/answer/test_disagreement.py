@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.answer.disagreement import find_difference, read_statement
+from citewell.answer.disagreement import find_difference, parse_statement
 
 PAGE = ("Settings", "Timeouts")
 
@@ -17,8 +17,8 @@ def values(
     other_headings: tuple[str, ...] | None = None,
     same_page: bool = True,
 ) -> tuple[str, str] | None:
-    first = read_statement(one, headings)
-    second = read_statement(other, headings if other_headings is None else other_headings)
+    first = parse_statement(one, headings)
+    second = parse_statement(other, headings if other_headings is None else other_headings)
     if first is None or second is None:
         return None
     found = find_difference(first, second, same_page=same_page)

@@ -192,11 +192,11 @@ def _best_apart(places: Iterable[ClaimPlace], passages: Sequence[str]) -> tuple[
 
 
 def _find_near(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
-    own = read_facts(claim)
+    own = parse_facts(claim)
     for number, passage in enumerate(passages):
         before: Facts | None = None
         for span in sentence_spans(passage):
-            place = read_facts(passage[span[0] : span[1]])
+            place = parse_facts(passage[span[0] : span[1]])
             judged = _compare(own, place, before, passage=number, span=span)
             if judged.verdict != "unsupported":
                 yield judged
@@ -236,8 +236,8 @@ def names_in(text: str, plain: str) -> frozenset[str]:
     )
 
 
-def read_facts(text: str) -> Facts:
-    """Return what can be compared of a sentence."""
+def parse_facts(text: str) -> Facts:
+    """Return the numbers, names and words of a sentence that can be compared."""
     plain = fold(text).text
     return Facts(
         words=Counter(content_words(plain)),

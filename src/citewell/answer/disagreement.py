@@ -17,9 +17,9 @@ from citewell.answer.claims import (
     holds_name,
     names_in,
     opposites_between,
-    read_facts,
+    parse_facts,
 )
-from citewell.answer.listed_values import differing_listed, read_listed
+from citewell.answer.listed_values import differing_listed, parse_listed
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
 from citewell.core.words import content_words
@@ -84,18 +84,18 @@ class DifferingValue:
     other: str
 
 
-def read_statement(
+def parse_statement(
     sentence: str, headings: tuple[str, ...], *, names: frozenset[str] | None = None
 ) -> Statement | None:
     """Return a sentence as a statement of a value; None where it states none.
 
     With `names`, a sentence that has none of them is left out too.
     """
-    if names is None and sentence.startswith(_LISTS) and (listed := read_listed(sentence)):
+    if names is None and sentence.startswith(_LISTS) and (listed := parse_listed(sentence)):
         return Statement(
             text=sentence,
             headings=tuple(_bare(heading) for heading in headings),
-            facts=read_facts(""),
+            facts=parse_facts(""),
             subject=frozenset(),
             listed=listed,
         )
@@ -110,7 +110,7 @@ def read_statement(
     return Statement(
         text=sentence,
         headings=tuple(_bare(heading) for heading in headings),
-        facts=read_facts(sentence),
+        facts=parse_facts(sentence),
         subject=_names_of_heading(headings[-1]) if headings else frozenset(),
     )
 

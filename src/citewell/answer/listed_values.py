@@ -34,13 +34,13 @@ class ListedValues:
     is_row: bool
 
 
-def read_listed(line: str) -> ListedValues | None:
+def parse_listed(line: str) -> ListedValues | None:
     """Return the values of a row of a table, or of the signature in a bold line; None of others."""
     if len(line) > _LONGEST_CHARACTERS:
         return None
     if line.startswith("|"):
-        return _read_row(line)
-    return _read_signature(fold(line).text.strip()) if line.startswith("**") else None
+        return _parse_row(line)
+    return _parse_signature(fold(line).text.strip()) if line.startswith("**") else None
 
 
 def differing_listed(one: ListedValues, other: ListedValues) -> tuple[str, str] | None:
@@ -67,7 +67,7 @@ def _is_value(text: str) -> bool:
     return _VALUE.fullmatch(text) is not None and _NO_VALUE.fullmatch(text) is None
 
 
-def _read_row(line: str) -> ListedValues | None:
+def _parse_row(line: str) -> ListedValues | None:
     cells = [fold(cell).text.strip() for cell in _CELL_BORDER.split(line.strip().strip("|"))]
     key, values = cells[0], cells[1:]
     if not values or _LETTERS.search(key) is None:
@@ -79,7 +79,7 @@ def _read_row(line: str) -> ListedValues | None:
     )
 
 
-def _read_signature(line: str) -> ListedValues | None:
+def _parse_signature(line: str) -> ListedValues | None:
     match = _NAME.match(line)
     end = line.rfind(")")
     if match is None or end < match.end() or not _AFTER_ARGUMENTS.fullmatch(line, end + 1):

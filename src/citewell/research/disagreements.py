@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from citewell.answer.disagreement import find_difference, read_statement, says_so
+from citewell.answer.disagreement import find_difference, parse_statement, says_so
 from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuotedSpan, quote_chunk, refuse_inexact
 from citewell.core.frozen import frozen
@@ -167,7 +167,7 @@ def _date_of(page: PageText | None) -> str:
 
 def _statements_of_quote(quote: Quote) -> Iterator[_Place]:
     for start, end in sentence_spans(quote.text):
-        statement = read_statement(quote.text[start:end], quote.heading_path)
+        statement = parse_statement(quote.text[start:end], quote.heading_path)
         # A sentence that is cut may go on to say something else.
         if statement is not None and not (quote.is_cut and end == len(quote.text)):
             yield _Place(statement=statement, quote=_part(quote, start, end))
@@ -195,7 +195,7 @@ def _statements_of_chunks(
     for chunk in chunks:
         for start, end in chunk_sentences(chunk.text):
             sentence = chunk.text[start:end]
-            statement = read_statement(sentence, chunk.heading_path, names=names)
+            statement = parse_statement(sentence, chunk.heading_path, names=names)
             if statement is not None:
                 span = QuotedSpan(
                     passage=0, start=start, end=end, score=0.0, share=0.0, is_cut=False

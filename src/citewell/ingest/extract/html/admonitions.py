@@ -77,7 +77,7 @@ def is_kind(word: str) -> bool:
     return word.lower() in _WARNINGS or word.lower() in _NOTES
 
 
-def read_admonition(element: Element) -> Admonition | None:
+def parse_admonition(element: Element) -> Admonition | None:
     """Return what kind of call-out the element is; None for anything else."""
     kind = _kind_of(element)
     if kind is None:

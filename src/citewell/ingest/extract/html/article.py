@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.html.admonitions import read_admonition
+from citewell.ingest.extract.html.admonitions import parse_admonition
 from citewell.ingest.extract.html.article_names import is_surely_surrounding, is_surrounding
 from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS
 from citewell.ingest.extract.html.prune import select, take_out
@@ -166,7 +166,7 @@ def _is_outside(element: Element, measures: dict[Element, _Measure], total: floa
         return False
     if "teaser" in element.names and not measure.linked:
         return False
-    return read_admonition(element) is None or element.tag in ("nav", "footer")
+    return parse_admonition(element) is None or element.tag in ("nav", "footer")
 
 
 def _dominant(body: Element, measures: dict[Element, _Measure]) -> Element:

@@ -12,7 +12,7 @@ from citewell.ingest.extract.html.admonitions import (
     Admonition,
     content_of,
     label_blocks,
-    read_admonition,
+    parse_admonition,
 )
 from citewell.ingest.extract.html.code import fence, is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
@@ -103,7 +103,7 @@ class BlockRenderer:
 
     def block(self, element: Element) -> list[str]:
         """Return the element itself as blocks."""
-        admonition = read_admonition(element) if element.attributes else None
+        admonition = parse_admonition(element) if element.attributes else None
         if admonition is not None:
             return self._admonition(element, admonition)
         if " rubric " in element.names and element.tag == "p":

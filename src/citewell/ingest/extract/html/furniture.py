@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.html.admonitions import read_admonition
+from citewell.ingest.extract.html.admonitions import parse_admonition
 from citewell.ingest.extract.html.element import HEADING_TAGS
 from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_navigation_bar
 
@@ -186,7 +186,7 @@ def _is_frame(element: Element, measure: Measure, *, role: str | None) -> bool:
         return not is_long and not (measure.headings and measure.prose > measure.linked)
     if element.tag == "header" or role == "banner":
         return not measure.headings and not measure.prose and measure.linked > 0
-    if read_admonition(element) is not None:
+    if parse_admonition(element) is not None:
         return False
     if element.has_class("footnote", "footnote-list", "footnotes"):
         return False

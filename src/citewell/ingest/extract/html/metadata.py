@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
-from citewell.ingest.extract.html.microdata import read_microdata
+from citewell.ingest.extract.html.microdata import parse_microdata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,10 +49,10 @@ class Metadata:
     structured_data: str
 
 
-def read_metadata(parsed: LexborHTMLParser) -> Metadata:
-    """Read the head of a page."""
+def parse_metadata(parsed: LexborHTMLParser) -> Metadata:
+    """Return the metadata in the head of a page."""
     meta = _meta_values(parsed)
-    objects = [*_json_ld(parsed), *read_microdata(parsed)]
+    objects = [*_json_ld(parsed), *parse_microdata(parsed)]
     return Metadata(
         title=_title(parsed, meta),
         site_name=meta.get("og:site_name", ""),

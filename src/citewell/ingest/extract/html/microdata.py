@@ -25,7 +25,7 @@ _VALUE_ATTRIBUTES = {
 }
 
 
-def read_microdata(parsed: LexborHTMLParser) -> Iterator[dict[str, Any]]:
+def parse_microdata(parsed: LexborHTMLParser) -> Iterator[dict[str, Any]]:
     """Yield the page's schema.org items that are not the property of another."""
     for node in parsed.css("[itemscope][itemtype*='schema.org']"):
         if "itemprop" not in node.attributes:

@@ -16,7 +16,7 @@ from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS, Eleme
 from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.mail_page import spread_messages
 from citewell.ingest.extract.html.main_content import find_main_content
-from citewell.ingest.extract.html.metadata import read_metadata
+from citewell.ingest.extract.html.metadata import parse_metadata
 from citewell.ingest.extract.html.screen import read_screen
 from citewell.ingest.extract.html.stray_markup import put_in_place
 from citewell.ingest.extract.html.title import choose_title, repeats_title
@@ -70,7 +70,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
     screen = read_screen(document.body, generator=_generator(document.parsed))
     mark = RESET if _sets_anchor(document.parsed) else ""
-    metadata = read_metadata(document.parsed)
+    metadata = parse_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     document = put_in_place(spread_messages(document, fetched.text), links)
     writer = CanonicalWriter()
