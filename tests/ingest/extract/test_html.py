@@ -10,41 +10,6 @@ from citewell.core.records import Image, Link
 _LONG = "Words that make this paragraph long enough to be taken for the text of the page."
 
 
-def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
-    assert body("<pre>a ````b```` c</pre>") == "`````\na ````b```` c\n`````\n"
-
-
-@pytest.mark.parametrize(
-    ("html", "language"),
-    [
-        ('<pre><code class="language-rust">x</code></pre>', "rust"),
-        (
-            '<div class="highlight-python3"><div class="highlight"><pre>x</pre></div></div>',
-            "python",
-        ),
-        ('<div class="highlight-default"><pre>x</pre></div>', ""),
-        ('<pre class="src" data-lang="go">x</pre>', "go"),
-        ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
-        ('<pre><code class="hljs json">x</code></pre>', "json"),
-        ('<pre class="brush: php">x</pre>', "php"),
-        ('<pre class="code ruby literal-block">x</pre>', "ruby"),
-        ('<pre class="code literal-block">x</pre>', ""),
-        ("<pre>&gt;&gt;&gt; x</pre>", "python"),
-    ],
-)
-def test_the_language_of_code_is_read_from_the_usual_places(html: str, language: str) -> None:
-    assert body(html).startswith(f"```{language}\n")
-
-
-def test_line_numbers_and_copy_buttons_are_not_code() -> None:
-    html = """<table class="highlighttable"><tr><td class="linenos"><pre>1
-2</pre></td><td class="code"><pre>a = 1
-b = 2</pre></td></tr></table>
-<pre><code><span class="line-number">1</span>c = 3<button>Copy</button></code></pre>"""
-
-    assert body(html) == "```\na = 1\nb = 2\n```\n\n```\nc = 3\n```\n"
-
-
 def test_links_are_absolute_and_recorded_with_their_words() -> None:
     page = extracted(
         '<base href="/guide/"><main><h1 id="top">Guide</h1>'
@@ -303,14 +268,6 @@ def test_nothing_is_cut_out_of_a_sentence_or_a_signature(head: str) -> None:
     assert "Pass tags: a list; **Related** names, and comments too." in page.text
 
 
-def test_code_keeps_its_lines_in_boxes_that_are_no_pre_and_under_line_numbers() -> None:
-    html = """<pre class="line-numbers"><code class="line-numbers language-basic">Sub One
-End Sub</code></pre>
-<div class="fragment"><div class="line"><a id="l1"></a>int a;</div><div class="line">int b;</div></div>"""
-
-    assert body(html) == "```basic\nSub One\nEnd Sub\n```\n\n```\nint a;\nint b;\n```\n"
-
-
 def test_text_between_the_items_of_a_list_stays_together() -> None:
     html = "<ol><span>int</span> The number of <b>buttons</b> alive.<li>Second</li></ol>"
 
@@ -335,15 +292,6 @@ def test_a_footnote_that_its_number_shows_is_kept_apart_from_it() -> None:
 
     assert "page.7 Only in spring." in page.text
     assert "Nobody" not in page.text
-
-
-def test_what_a_signature_folds_away_follows_without_the_sign_that_stands_for_it() -> None:
-    html = (
-        "<pre>proc <a href='#add'>add</a>() {.<span><span class='Other pragmadots'>...</span></span>"
-        "<span class='pragmawrap'>raises: [], tags: []</span>.}</pre>"
-    )
-
-    assert body(html) == "```\nproc add() {.\n    raises: [], tags: [].}\n```\n"
 
 
 def test_two_lines_in_the_head_make_no_article_of_a_page_of_reference() -> None:
@@ -378,13 +326,6 @@ def test_contents_may_lead_to_empty_anchors_right_in_the_body() -> None:
     assert page.text.startswith("# Ponds\n\n## Pond 0\n\nHerons wade in pond 0 all day")
 
 
-def test_code_that_a_glossary_defines_a_term_by_begins_on_its_own_line() -> None:
-    term = '<dt id="acl"><code>acl</code></dt>'
-    html = f'<dl class="glossary">{term}<dd><pre>( a | b )</pre></dd></dl>'
-
-    assert body(html) == "**acl**\n\n```\n( a | b )\n```\n"
-
-
 def test_methods_that_a_table_lays_out_are_sections_of_their_own() -> None:
     row = (
         '<tr><td><dl class="py method"><dt class="sig sig-object py" id="Heron.{0}">'
@@ -395,23 +336,3 @@ def test_methods_that_a_table_lays_out_are_sections_of_their_own() -> None:
     page = extracted(f"<body><h1>Heron</h1><p>{_LONG}</p>{table.format('wade')}</body>")
 
     assert [section.anchor for section in page.sections].count("Heron.wade") == 2
-
-
-def test_links_from_a_source_to_its_documentation_are_no_code() -> None:
-    html = """<h1>Source code for fen</h1><pre><span></span>import birds
-
-<div class="viewcode-block" id="nest"><a class="viewcode-back" href="../fen.html#nest">[docs]</a>def nest():
-    return birds.all()</div></pre>"""
-
-    assert "\ndef nest():\n    return birds.all()\n" in extracted(html).text
-
-
-def test_code_with_line_breaks_keeps_its_lines() -> None:
-    html = (
-        "<main><h1>Crop</h1><p>Set the area.</p><tt>Syntax:<br>\n-crop &lt;x&gt;<br>\n"
-        "&nbsp;&nbsp; [<b>reset</b>]<br></tt><p>See <tt>-pan<br>x</tt>.</p></main>"
-    )
-
-    assert extracted(html).text == (
-        "# Crop\n\nSet the area.\n\n```\nSyntax:\n-crop <x>\n   [reset]\n```\n\nSee `-pan x`.\n"
-    )
