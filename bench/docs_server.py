@@ -29,6 +29,7 @@ from bench.memory import made_up_word
 from citewell.docsite.files import list_doc_files
 from citewell.docsite.folder import DocsFolder
 from citewell.docsite.llms import llms_full_txt
+from citewell.docsite.pages import parse_page
 
 FASTAPI = Path("../shared/data/markdown/md_fastapi_en_ja/docs")
 SERVEMD_VENV = Path("/tmp/servemd-venv")
@@ -260,8 +261,8 @@ def heading_queries(docs: Path) -> tuple[list[str], list[set[str]]]:
     folder = DocsFolder.open(docs)
     owners: dict[str, set[str]] = {}
     for path in folder.paths:
-        page = folder.page(path)
-        for section in page.sections if page is not None else ():
+        text = folder.text(path) or ""
+        for section in parse_page(path, text, mtime=0.0, size=len(text)).sections:
             if section.level <= 3 and section.heading:
                 owners.setdefault(section.heading, set()).add(path)
     queries = random.Random(11).sample(sorted(owners), min(QUERIES, len(owners)))

@@ -22,10 +22,10 @@ def test_links_to_files_become_links_to_pages(tmp_path: Path) -> None:
             "b/index.md": "# B\n",
         },
     )
-    page = folder.page("a/one.md")
-    assert page is not None
+    text = folder.text("a/one.md")
+    assert text is not None
 
-    assert corpus_text(page, folder, base_url="https://d.example") == (
+    assert corpus_text("a/one.md", text, folder, base_url="https://d.example") == (
         '[two](https://d.example/b/two.html#x "t") [dir](https://d.example/b/) [gone](gone.md) '
         "[web](https://e.org/x.md) ![pic](p.png) [here](#top)\n\n"
         "[ref]: https://d.example/a/two.html\n"

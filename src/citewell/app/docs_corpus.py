@@ -52,10 +52,10 @@ async def store_docs(corpus: Corpus, folder: DocsFolder) -> int:
 
 
 def _load(folder: DocsFolder, record: PageRecord, url: str, base: str) -> FetchedPage | None:
-    page = folder.page(record.path)
-    if page is None:
+    written = folder.text(record.path)
+    if written is None:
         return None
-    text = corpus_text(page, folder, base_url=base)
+    text = corpus_text(record.path, written, folder, base_url=base)
     return FetchedPage(
         url=url,
         final_url=url,

@@ -74,10 +74,16 @@ def _build(out: str | None, settings: Settings) -> int:
 
     named = replace(settings, docs_root=settings.docs_root or _DEFAULT_ROOT)
     report = build_website(require_docs(named), Path(out), settings=named)
-    broken = [f"{link.path}: no page at {link.target}" for link in report.broken_links]
+    faults = [
+        *(f"{path}: not rendered, see the log" for path in report.not_rendered),
+        *(f"{link.path}: no page at {link.target}" for link in report.broken_links),
+    ]
     print(
         join_lines(
-            [f"{counted(report.pages, 'page')}, {counted(report.files, 'file')} in {out}", *broken]
+            [
+                f"{counted(report.pages, 'page')}, {counted(report.files, 'file')} in {out}",
+                *faults,
+            ]
         )
     )
     return 0

@@ -11,7 +11,6 @@ from citewell.docsite.files import PAGE_SUFFIXES
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder
-    from citewell.docsite.pages import DocPage
 
 # The target of `[text](target)` or `[name]: target` that is neither a URL nor within the page.
 _TARGET = re.compile(
@@ -21,17 +20,17 @@ _TARGET = re.compile(
 )
 
 
-def corpus_text(page: DocPage, folder: DocsFolder, *, base_url: str) -> str:
-    """Return the page's text with links to files of pages as links to the website."""
+def corpus_text(path: str, text: str, folder: DocsFolder, *, base_url: str) -> str:
+    """Return the text of the page at `path` with links to files as links to the website."""
 
     def resolve(match: re.Match[str]) -> str:
-        path = unquote(match["path"])
-        if not path.endswith((*PAGE_SUFFIXES, "/")):
+        linked = unquote(match["path"])
+        if not linked.endswith((*PAGE_SUFFIXES, "/")):
             return match[0]
-        target = posixpath.normpath(posixpath.join("/" + posixpath.dirname(page.path), path))
+        target = posixpath.normpath(posixpath.join("/" + posixpath.dirname(path), linked))
         page_path = folder.find_path(target)
         if page_path is None:
             return match[0]
         return f"{match['before']}{base_url}{folder.url_of(page_path)}{match['rest'] or ''}"
 
-    return _TARGET.sub(resolve, page.content)
+    return _TARGET.sub(resolve, text)

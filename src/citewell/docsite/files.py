@@ -5,11 +5,13 @@ from __future__ import annotations
 import codecs
 import logging
 import os
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
+from citewell.core.text import join_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +102,12 @@ def decode_doc(data: bytes) -> str:
     return plain_bytes(data).decode(errors="replace")
 
 
+@lru_cache(maxsize=10_000)
+def report_left_out(path: str, reason: str, *, version: int) -> None:
+    """Log that a file is left out; once for each version of it, however often it is looked at."""
+    logger.warning("%s is left out: %s", path, reason)
+
+
 def _walk(root: Path, folder: Path, *, prefix: str) -> Iterator[DocFile]:
     try:
         with os.scandir(folder) as listing:
@@ -114,6 +122,10 @@ def _walk(root: Path, folder: Path, *, prefix: str) -> Iterator[DocFile]:
             if entry.name not in _SKIPPED_FOLDERS:
                 yield from _walk(root, Path(entry.path), prefix=f"{path}/")
         elif entry.name.endswith(PAGE_SUFFIXES) and path not in NAVIGATION_FILES:
+            shown = join_lines([path])
+            if shown != path:
+                report_left_out(shown, "its name holds control characters", version=0)
+                continue
             file = _stat(root, entry, path)
             if file is not None:
                 yield file
@@ -129,7 +141,8 @@ def _stat(root: Path, entry: os.DirEntry[str], path: str) -> DocFile | None:
         # Gone since it was listed, or its name is not valid text.
         return None
     if not entry.is_file() or status.st_size > MAX_PAGE_BYTES:
-        logger.warning("%s is left out: no plain file of at most %d bytes", path, MAX_PAGE_BYTES)
+        reason = f"it is not a plain file of at most {MAX_PAGE_BYTES:,} bytes"
+        report_left_out(path, reason, version=status.st_ctime_ns)
         return None
     return DocFile(
         path=path, size=status.st_size, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns

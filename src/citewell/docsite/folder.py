@@ -10,19 +10,21 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import SettingsError
+from citewell.core.errors import ExtractionError, SettingsError
 from citewell.core.frozen import frozen
 from citewell.docsite.files import (
+    MAX_PAGE_BYTES,
     decode_doc,
     list_doc_files,
     plain_bytes,
     read_doc,
+    report_left_out,
     resolve_doc_path,
 )
 from citewell.docsite.index import build_index
 from citewell.docsite.index_cache import load_index, save_index
-from citewell.docsite.outline import Outline, encode_outline
-from citewell.docsite.pages import parse_page
+from citewell.docsite.limits import by_size, docs_sandbox
+from citewell.docsite.outline import Outline, read_outline
 from citewell.docsite.search import Searcher
 from citewell.docsite.sidebar import SIDEBAR_FILE, parse_sidebar, tree_navigation
 from citewell.docsite.snippet import PlaceFinder
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 
     from citewell.docsite.index import DocsIndex, PageRecord
     from citewell.docsite.navigation import Navigation
-    from citewell.docsite.pages import DocPage
     from citewell.docsite.search import Ranked
+    from citewell.web.blocking_sandbox import BlockingSandbox
 
 logger = logging.getLogger(__name__)
 
@@ -76,8 +78,16 @@ class DocsFolder:
     Safe to use from several threads: what changes is replaced as a whole.
     """
 
-    def __init__(self, root: Path, *, cache_root: Path | None, snippet_length: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        cache_root: Path | None,
+        snippet_length: int,
+        sandbox: BlockingSandbox,
+    ) -> None:
         self.root = root
+        self.sandbox = sandbox
         self._cache_root = cache_root
         self.snippet_length = snippet_length
         self._refreshing = threading.Lock()
@@ -93,10 +103,12 @@ class DocsFolder:
         *,
         cache_root: Path | None = None,
         snippet_length: int = DEFAULT_SNIPPET_LENGTH,
+        sandbox: BlockingSandbox | None = None,
     ) -> Self:
         """Return the indexed folder, from the cache if that is current.
 
-        Without `cache_root`, or where nothing can be written, the index lives in memory.
+        What is large or rendered is read in `sandbox`, or in one that all folders share. Without
+        `cache_root`, or where nothing can be written, the index lives in memory.
 
         Raises:
             SettingsError: there is no such folder.
@@ -107,7 +119,12 @@ class DocsFolder:
             raise SettingsError(f"there is no docs folder {root}") from error
         if not resolved.is_dir():
             raise SettingsError(f"{root} is not a folder")
-        return cls(resolved, cache_root=cache_root, snippet_length=snippet_length)
+        return cls(
+            resolved,
+            cache_root=cache_root,
+            snippet_length=snippet_length,
+            sandbox=sandbox or docs_sandbox(),
+        )
 
     def refresh(self) -> bool:
         """Pick up what has changed on disk, reading changed files only; return whether any has."""
@@ -168,26 +185,9 @@ class DocsFolder:
 
     def text(self, path: str) -> str | None:
         """Return the text of a page as its file is now; None when there is no such page."""
-        content = self._read(path)
-        return None if content is None else decode_doc(content[0])
-
-    def page(self, path: str) -> DocPage | None:
-        """Return a page as its file is now; None when there is no such page."""
-        content = self._read(path)
-        if content is None:
-            return None
-        data, mtime = content
-        return parse_page(path, decode_doc(data), mtime=mtime, size=len(data))
-
-    def _read(self, path: str) -> tuple[bytes, float] | None:
         file = resolve_doc_path(self.root, path) if path in self.titles else None
-        if file is None:
-            return None
-        try:
-            return file.read_bytes(), file.stat().st_mtime
-        except OSError as error:
-            logger.warning("cannot read %s: %s", path, error.strerror)
-            return None
+        data = None if file is None else _read_bounded(file, path)
+        return None if data is None else decode_doc(data)
 
     def search(
         self, query: str, *, limit: int = 10, least_share: float = 0.0, as_you_type: bool = False
@@ -221,8 +221,11 @@ class DocsFolder:
         encoded = snapshot.index.table.outlines[ranked.page]
         if len(data) != record.size:
             # Changed since it was indexed: its headings have moved.
-            page = parse_page(record.path, decode_doc(data), mtime=0.0, size=len(data))
-            encoded = encode_outline(page)
+            try:
+                encoded = by_size(len(data), read_outline, record.path, decode_doc(data))
+            except ExtractionError as error:
+                report_left_out(record.path, error.message, version=len(data))
+                return None
         place = finder.find(plain_bytes(data), Outline(encoded))
         section = place.section
         anchor = f"#{section.anchor}" if section is not None and section.level > 1 else ""
@@ -237,7 +240,8 @@ class DocsFolder:
 
     def _build(self, before: DocsIndex | None) -> _Snapshot:
         began = time.perf_counter()
-        built = build_index(self.root, list_doc_files(self.root), before=before)
+        files = list_doc_files(self.root)
+        built = build_index(self.root, files, before=before, sandbox=self.sandbox)
         is_new = before is None or built.index.pages != before.pages
         index = built.index if is_new or before is None else before
         if is_new and self._cache_root is not None:
@@ -253,6 +257,20 @@ class DocsFolder:
         return _Snapshot(self.root, index)
 
 
+def _read_bounded(file: Path, path: str) -> bytes | None:
+    """Return the bytes of a file; None when it is gone, or has grown beyond what a page can be."""
+    try:
+        status = file.stat()
+        if status.st_size > MAX_PAGE_BYTES:
+            reason = f"it has more than {MAX_PAGE_BYTES:,} bytes"
+            report_left_out(path, reason, version=status.st_ctime_ns)
+            return None
+        return file.read_bytes()
+    except OSError as error:
+        logger.warning("cannot read %s: %s", path, error.strerror)
+        return None
+
+
 class _Snapshot:
     """One state of the folder, and what is derived from it on demand."""
 
@@ -265,7 +283,8 @@ class _Snapshot:
 
     @cached_property
     def sidebar(self) -> str | None:
-        return None if self._sidebar is None else decode_doc(self._sidebar.read_bytes())
+        data = None if self._sidebar is None else _read_bounded(self._sidebar, SIDEBAR_FILE)
+        return None if data is None else decode_doc(data)
 
     @cached_property
     def revision(self) -> str:

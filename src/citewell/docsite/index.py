@@ -7,12 +7,13 @@ import logging
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from citewell.core.errors import ExtractionError
 from citewell.core.frozen import frozen
 from citewell.core.words import STOP_STEMS, search_words, words, written_words
-from citewell.docsite.files import decode_doc, is_text, read_doc
+from citewell.docsite.files import decode_doc, is_text, read_doc, report_left_out
+from citewell.docsite.limits import SMALL_BYTES, by_size
 from citewell.docsite.outline import encode_outline
 from citewell.docsite.pages import DocPage, parse_page
 from citewell.docsite.postings import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from citewell.docsite.files import DocFile
+    from citewell.web.blocking_sandbox import BlockingSandbox
 
 logger = logging.getLogger(__name__)
 
@@ -111,19 +113,26 @@ class BuiltIndex:
     """An index and the pages that were read to make it, for whoever writes the cache."""
 
     index: DocsIndex
-    read_pages: Mapping[str, DocPage]
+    read_pages: Mapping[str, DocPage | None]
+    """None for a large page, which is not kept."""
 
 
-def build_index(root: Path, files: Sequence[DocFile], *, before: DocsIndex | None) -> BuiltIndex:
+def build_index(
+    root: Path,
+    files: Sequence[DocFile],
+    *,
+    before: DocsIndex | None,
+    sandbox: BlockingSandbox | None = None,
+) -> BuiltIndex:
     """Return the index of `files`, reading only those that `before` does not know as they are.
 
     A file whose times have changed and whose bytes have not, as after a checkout or in a new
-    container, keeps what is known of it.
+    container, keeps what is known of it. One that exceeds its limits in `sandbox` is left out.
     """
     if len(files) > MAX_PAGES:
         logger.warning("only the first %d of %d pages are indexed", MAX_PAGES, len(files))
     known = {record.path: record for record in before.pages} if before is not None else {}
-    builder = _Builder()
+    builder = _Builder(sandbox)
     for file in files[:MAX_PAGES]:
         record = known.get(file.path)
         if record is not None and record.is_of(file):
@@ -133,29 +142,32 @@ def build_index(root: Path, files: Sequence[DocFile], *, before: DocsIndex | Non
         if data is None:
             continue
         if not is_text(data):
-            _report_left_out(file.path, file.mtime_ns)
+            report_left_out(file.path, "it is not text in UTF-8", version=file.ctime_ns)
             continue
         digest = hashlib.sha256(data).hexdigest()
         if record is not None and record.content_hash == digest:
             builder.keep(_restamped(record, file))
-        else:
-            builder.add(file, decode_doc(data), content_hash=digest)
+        elif digest not in _too_costly:
+            try:
+                builder.add(file, decode_doc(data), content_hash=digest)
+            except ExtractionError as error:
+                _too_costly.add(digest)
+                report_left_out(file.path, error.message, version=file.ctime_ns)
     return builder.finish(root, before=before)
 
 
-@lru_cache(maxsize=MAX_PAGES)
-def _report_left_out(path: str, mtime_ns: int) -> None:
-    """Log that a file is left out; once for each version of it, however often it is looked at."""
-    logger.warning("%s is left out: it is not text in UTF-8", path)
+# Hashes of files that exceeded their limits: looking at them again would cost as much.
+_too_costly: set[str] = set()
 
 
 class _Builder:
     """Collects pages in the order of their paths."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: BlockingSandbox | None) -> None:
+        self._sandbox = sandbox
         self._records: list[PageRecord] = []
         self._kept: dict[str, int] = {}
-        self._read: dict[str, DocPage] = {}
+        self._read: dict[str, DocPage | None] = {}
         self._postings: dict[str, str] = {}
         self._forms: set[str] = set()
         self._outlines: list[str] = []
@@ -167,27 +179,36 @@ class _Builder:
         self._outlines.append("")
 
     def add(self, file: DocFile, content: str, *, content_hash: str) -> None:
-        """Read a page that is new or has changed."""
+        """Read a page that is new or has changed.
+
+        Raises:
+            ExtractionError: it exceeds its limits.
+        """
         if fault := find_front_matter_fault(content):
             logger.warning("%s: %s", file.path, fault)
-        page = parse_page(file.path, content, mtime=file.mtime_ns / 1e9, size=file.size)
-        written = written_words(content)
-        weights = weigh_words(page, written)
-        add_page(self._postings, len(self._records), weights)
-        self._forms.update(written)
-        self._outlines.append(encode_outline(page))
-        self._read[page.path] = page
+        page = None
+        if file.size <= SMALL_BYTES:
+            page = parse_page(file.path, content, mtime=file.mtime_ns / 1e9, size=file.size)
+            words_of_page = _words_of(page)
+        else:
+            words_of_page = _PageWords(
+                *by_size(file.size, read_page_words, file.path, content, sandbox=self._sandbox)
+            )
+        add_page(self._postings, len(self._records), words_of_page.weights)
+        self._forms.update(words_of_page.forms)
+        self._outlines.append(words_of_page.outline)
+        self._read[file.path] = page
         self._records.append(
             PageRecord(
-                path=page.path,
-                title=page.title,
-                description=page.description,
+                path=file.path,
+                title=words_of_page.title,
+                description=words_of_page.description,
                 size=file.size,
                 mtime_ns=file.mtime_ns,
                 ctime_ns=file.ctime_ns,
                 content_hash=content_hash,
-                word_count=page.word_count,
-                length=sum(weights.values()),
+                word_count=words_of_page.word_count,
+                length=sum(words_of_page.weights.values()),
             )
         )
 
@@ -230,6 +251,34 @@ class _Builder:
         for number, outline in zip(numbers, before.table.outlines, strict=True):
             if number is not None:
                 self._outlines[number] = outline
+
+
+class _PageWords(NamedTuple):
+    """What the index takes from a page, as plain data."""
+
+    title: str
+    description: str
+    word_count: int
+    weights: dict[str, int]
+    forms: list[str]
+    outline: str
+
+
+def read_page_words(path: str, content: str) -> _PageWords:
+    """Return what the index takes from the text of a page; runs in another process if large."""
+    return _words_of(parse_page(path, content, mtime=0.0, size=0))
+
+
+def _words_of(page: DocPage) -> _PageWords:
+    written = written_words(page.content)
+    return _PageWords(
+        title=page.title,
+        description=page.description,
+        word_count=page.word_count,
+        weights=dict(weigh_words(page, written)),
+        forms=list(set(written)),
+        outline=encode_outline(page),
+    )
 
 
 def weigh_words(page: DocPage, written: Iterable[str]) -> dict[str, int]:

@@ -27,8 +27,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from citewell.core.errors import ExtractionError
 from citewell.docsite.files import decode_doc, read_doc
 from citewell.docsite.index import DocsIndex, PageRecord
+from citewell.docsite.limits import by_size
 from citewell.docsite.pages import parse_page
 from citewell.docsite.postings import Postings
 
@@ -108,7 +110,11 @@ def _read_index(file: BinaryIO, *, docs_root: Path) -> DocsIndex | None:
 
 
 def save_index(
-    cache_root: Path, index: DocsIndex, *, docs_root: Path, read_pages: Mapping[str, DocPage]
+    cache_root: Path,
+    index: DocsIndex,
+    *,
+    docs_root: Path,
+    read_pages: Mapping[str, DocPage | None],
 ) -> bool:
     """Write the index, whole or not at all; return False where nothing can be written.
 
@@ -132,7 +138,9 @@ def save_index(
     return True
 
 
-def _lines(index: DocsIndex, docs_root: Path, read_pages: Mapping[str, DocPage]) -> Iterator[bytes]:
+def _lines(
+    index: DocsIndex, docs_root: Path, read_pages: Mapping[str, DocPage | None]
+) -> Iterator[bytes]:
     parts = [
         b'"pages":' + _encode([_row_of(page) for page in index.pages]) + b",\n",
         b'"postings":' + index.table.postings.encoded + b",\n",
@@ -151,19 +159,29 @@ def _lines(index: DocsIndex, docs_root: Path, read_pages: Mapping[str, DocPage])
     yield b'"index":{'
     separator = b"\n"
     for record in index.pages:
-        page = read_pages.get(record.path) or _read_page(docs_root, record)
-        if page is not None:
-            yield separator + _encode(page.path) + b":" + _encode(_shape(page))
+        page = read_pages.get(record.path)
+        encoded = _encode_file(docs_root, record) if page is None else _encode(_shape(page))
+        if encoded is not None:
+            yield separator + _encode(record.path) + b":" + encoded
             separator = b",\n"
     yield b"\n}}\n"
 
 
-def _read_page(docs_root: Path, record: PageRecord) -> DocPage | None:
+def _encode_file(docs_root: Path, record: PageRecord) -> bytes | None:
     data = read_doc(docs_root, record.path)
     if data is None:
         return None
-    mtime = record.mtime_ns / 1e9
-    return parse_page(record.path, decode_doc(data), mtime=mtime, size=record.size)
+    described = (record.path, data, record.mtime_ns / 1e9, record.size)
+    try:
+        return by_size(len(data), encode_page, *described)
+    except ExtractionError as error:
+        logger.warning("%s is not in the cache for other programs: %s", record.path, error.message)
+        return None
+
+
+def encode_page(path: str, data: bytes, mtime: float, size: int) -> bytes:
+    """Return a page as the file has it; runs in another process if it is large."""
+    return _encode(_shape(parse_page(path, decode_doc(data), mtime=mtime, size=size)))
 
 
 def _shape(page: DocPage) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from citewell.docsite.pages import body_start
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -48,6 +50,7 @@ def _full_parts(folder: DocsFolder, *, base_url: str) -> Iterator[str]:
     yield f"# {folder.title}\n"
     ordered = dict.fromkeys((*folder.navigation.paths(), *folder.paths))
     for path in ordered:
-        page = folder.page(path)
-        if page is not None:
-            yield f"\n---\nSource: {raw_url(path, base_url=base_url)}\n\n{page.body.strip()}\n"
+        text = folder.text(path)
+        if text is not None:
+            body = text[body_start(text) :].strip()
+            yield f"\n---\nSource: {raw_url(path, base_url=base_url)}\n\n{body}\n"

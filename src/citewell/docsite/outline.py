@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from citewell.docsite.pages import body_start
+from citewell.docsite.pages import body_start, parse_page
 
 if TYPE_CHECKING:
     from citewell.docsite.pages import DocPage
@@ -64,6 +64,11 @@ def encode_outline(page: DocPage) -> str:
         starts = _in_bytes(page.content, starts)
     rows = [f"{part.level}\t{part.anchor}\t{part.heading}" for part in page.sections]
     return "\n".join([" ".join(map(str, starts)), *rows])
+
+
+def read_outline(path: str, content: str) -> str:
+    """Return the outline of a page's text."""
+    return encode_outline(parse_page(path, content, mtime=0.0, size=0))
 
 
 def _in_bytes(content: str, places: list[int]) -> list[int]:

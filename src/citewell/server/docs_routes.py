@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from citewell import __version__
+from citewell.core.fair_turns import FairTurns, working_for
 from citewell.tools.docs.site import Moved
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from citewell.tools.docs.site import DocsSite, Resource
 
 _DEFAULT_RESULTS = 10
+# Most of them wait for the few processes that render.
+_RENDERED_AT_ONCE = 20
 
 _READ_METHODS = ["GET", "HEAD"]
 # A reader's copy is good as long as its ETag is: the site may change at any time.
@@ -33,6 +37,8 @@ _ALONE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inli
 
 def docs_routes(site: DocsSite) -> list[Route]:
     """Return the routes of the website; the last one matches every path."""
+    rendering = FairTurns(_RENDERED_AT_ONCE, most_of_one=1)
+    threads = CapacityLimiter(_RENDERED_AT_ONCE)
 
     async def healthz(request: Request) -> Response:
         pages = site.count_pages()
@@ -51,7 +57,14 @@ def docs_routes(site: DocsSite) -> list[Route]:
         if file is not None:
             return _respond(request, file, headers=_ALONE)
         query = request.query_params.get("q", "")
-        page = await to_thread.run_sync(lambda: site.find(path, query=query))
+        find = partial(site.find, path, query=query)
+        if site.is_at_hand(path):
+            page = await to_thread.run_sync(find)
+        else:
+            # Pages that take long wait for each other, and every page is rendered once.
+            with working_for(path):
+                async with rendering.turn():
+                    page = await to_thread.run_sync(find, limiter=threads)
         if isinstance(page, Moved):
             return RedirectResponse(page.url, status_code=301, headers=_HEADERS)
         if page is not None:

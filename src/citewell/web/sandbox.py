@@ -41,13 +41,13 @@ CPU_SECONDS = 90
 _BASE_CPU_SECONDS = 5.0
 _CPU_SECONDS_PER_MEGABYTE = 20.0
 # Of what is up to so large, nearly all is read in so short a time.
-_QUICK_BYTES = 100_000
-_QUICK_CPU_SECONDS = 0.2
-_SLOW_NICENESS = 10
+QUICK_BYTES = 100_000
+QUICK_CPU_SECONDS = 0.2
+SLOW_NICENESS = 10
 MEMORY_BYTES = 2 * 1024**3
 # The system kills a worker when others have filled the memory, so being killed once says little;
 # a worker that fails by itself would fail again.
-_ATTEMPTS = 2
+ATTEMPTS = 2
 _IDLE_SECONDS = 60.0
 
 
@@ -71,7 +71,7 @@ class Sandbox:
         places = workers or max(os.cpu_count() or 1, 2)
         self._nursery = Nursery(preload, memory_bytes)
         self._quick = _Lane(2 * places, most_of_one=places, niceness=0)
-        self._slow = _Lane(2 * places, most_of_one=places, niceness=_SLOW_NICENESS)
+        self._slow = _Lane(2 * places, most_of_one=places, niceness=SLOW_NICENESS)
         self._threads = anyio.CapacityLimiter(4 * places)
         self._is_closed = False
 
@@ -98,17 +98,16 @@ class Sandbox:
             ExtractionError: it took too long or too much memory, or ended its worker.
         """
         request = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
-        fitting = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MEGABYTE * len(request) / 1e6
-        cpu_seconds = min(fitting, self._cpu_seconds)
+        cpu_seconds = min(fitting_cpu_seconds(len(request)), self._cpu_seconds)
         answer = None
-        if len(request) <= _QUICK_BYTES:
+        if len(request) <= QUICK_BYTES:
             # Starting again costs little; going on would hold up those who wait for a place.
-            answer = await self._try(request, _QUICK_CPU_SECONDS, self._quick)
+            answer = await self._try(request, QUICK_CPU_SECONDS, self._quick)
         if answer is None:
             answer = await self._try(request, cpu_seconds, self._slow)
         if answer is None:
             raise ExtractionError(f"reading the page took more than {cpu_seconds:.0f} seconds")
-        value: T = self._value_of(answer)
+        value: T = value_of(answer, memory_bytes=self._memory_bytes)
         return value
 
     async def _try(self, request: bytes, cpu_seconds: float, lane: _Lane) -> Answer | None:
@@ -118,7 +117,7 @@ class Sandbox:
             ExtractionError: the worker ended for another reason.
         """
         async with lane.turns.turn():
-            for _ in range(_ATTEMPTS):
+            for _ in range(ATTEMPTS):
                 worker = lane.idle.pop() if lane.idle else None
                 if worker is None:
                     worker = await to_thread.run_sync(self._nursery.fork, lane.niceness)
@@ -149,21 +148,27 @@ class Sandbox:
                 worker.kill()
         return answer
 
-    def _value_of(self, answer: Answer) -> Any:  # noqa: ANN401 - as the function returned it
-        """Return the value of an answer, or raise its error."""
-        status, values = answer.status, answer.values
-        if status == sandbox_process.DONE:
-            return values[0]
-        if status == sandbox_process.REFUSED:
-            kind, message, suggestion, details = values
-            error = error_of_kind(kind, message)
-            error.suggestion, error.details = suggestion, details
-            raise error
-        if status == sandbox_process.NO_MEMORY:
-            limit = self._memory_bytes // 1024**2
-            raise ExtractionError(f"reading the page takes more than {limit} MB of memory")
-        logger.error("a page could not be read:\n%s", values[0])
-        raise ExtractionError("an unexpected fault while the page was read; the log has it")
+
+def fitting_cpu_seconds(size: int) -> float:
+    """Return how long reading so many bytes can take."""
+    return _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MEGABYTE * size / 1e6
+
+
+def value_of(answer: Answer, *, memory_bytes: int) -> Any:  # noqa: ANN401 - as the function returned it
+    """Return the value of an answer, or raise its error."""
+    status, values = answer.status, answer.values
+    if status == sandbox_process.DONE:
+        return values[0]
+    if status == sandbox_process.REFUSED:
+        kind, message, suggestion, details = values
+        error = error_of_kind(kind, message)
+        error.suggestion, error.details = suggestion, details
+        raise error
+    if status == sandbox_process.NO_MEMORY:
+        limit = memory_bytes // 1024**2
+        raise ExtractionError(f"reading the page takes more than {limit} MB of memory")
+    logger.error("a page could not be read:\n%s", values[0])
+    raise ExtractionError("an unexpected fault while the page was read; the log has it")
 
 
 class _Lane:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.docsite.site.attacks import ATTACKS
+from tests.hostile.little_cpu import little_cpu
 from typing_extensions import override
 
 from citewell.docsite.site.links import PageAddresses
@@ -97,3 +98,10 @@ def test_html_is_left_alone_where_it_is_trusted() -> None:
     page = render_markdown('<div style="color: red">x</div>', addresses, allow_html=True)
 
     assert page.html == '<div style="color: red">x</div>'
+
+
+def test_many_headings_with_the_same_id_take_linear_time() -> None:
+    with little_cpu():
+        page = html("# Heron {#heron}\n" * 4_000)
+
+    assert 'id="heron-3999"' in page

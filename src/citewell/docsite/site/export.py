@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from citewell.docsite.folder import DocsFolder
-    from citewell.docsite.pages import DocPage
     from citewell.docsite.site.links import AnchorLink
 
 # Marks a folder as written by us, so that it can be overwritten.
@@ -53,6 +52,8 @@ class ExportReport:
     pages: int
     files: int
     broken_links: tuple[BrokenLink, ...]
+    not_rendered: tuple[str, ...] = ()
+    """Paths of pages that exceed the limits of rendering; a page that says so stands for each."""
 
 
 def export_site(
@@ -96,14 +97,18 @@ class _Export:
         self._files = 0
         self._has_diagrams = False
         self._broken: list[BrokenLink] = []
+        self._not_rendered: list[str] = []
         self._anchors: dict[str, set[str]] = {}
         self._anchor_links: list[tuple[str, AnchorLink]] = []
 
     def run(self) -> ExportReport:
         """Write everything, what the site makes itself before the files of the folder."""
-        pages = [page for path in self._folder.paths if (page := self._folder.page(path))]
-        for page in pages:
-            self._write_page(page)
+        texts = ((path, self._folder.text(path)) for path in self._folder.paths)
+        pages = 0
+        for path, text in texts:
+            if text is not None:
+                self._write_page(path, text)
+                pages += 1
         self._check_anchors()
         self._write_search()
         self._write_for_readers_of_all()
@@ -111,16 +116,23 @@ class _Export:
         self._write(MARKER, "Written by citewell docs build; the next run replaces this folder.\n")
         # Otherwise GitHub Pages would leave out files that it takes for its own.
         self._write(".nojekyll", "")
-        return ExportReport(pages=len(pages), files=self._files, broken_links=tuple(self._broken))
+        return ExportReport(
+            pages=pages,
+            files=self._files,
+            broken_links=tuple(self._broken),
+            not_rendered=tuple(self._not_rendered),
+        )
 
-    def _write_page(self, page: DocPage) -> None:
-        written = self._writer.page(page)
+    def _write_page(self, path: str, text: str) -> None:
+        written = self._writer.page(path, text)
         self._has_diagrams |= written.has_diagrams
-        self._write(unquote(self._root.to_page(page.path)), written.html)
-        self._write(page.path, page.content)
-        self._broken += [BrokenLink(path=page.path, target=link) for link in written.broken_links]
-        self._anchors[page.path] = {unescape(name) for name in _ID.findall(written.html)}
-        self._anchor_links += [(page.path, link) for link in written.anchor_links]
+        self._write(unquote(self._root.to_page(path)), written.html)
+        self._write(path, text)
+        if not written.is_rendered:
+            self._not_rendered.append(path)
+        self._broken += [BrokenLink(path=path, target=link) for link in written.broken_links]
+        self._anchors[path] = {unescape(name) for name in _ID.findall(written.html)}
+        self._anchor_links += [(path, link) for link in written.anchor_links]
 
     def _check_anchors(self) -> None:
         self._broken += [

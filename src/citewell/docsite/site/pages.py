@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from functools import cache
@@ -12,20 +13,21 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from citewell.core.errors import ExtractionError
 from citewell.core.frozen import frozen
-from citewell.core.language import detect_language
 from citewell.core.line_breaks import with_break_points
-from citewell.docsite.site.includes import IncludedFiles
 from citewell.docsite.site.links import AnchorLink, PageAddresses
 from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
-from citewell.docsite.site.render import render_markdown
+from citewell.docsite.site.page_content import PageContent, render_in_sandbox
+from citewell.docsite.site.render import OutlineEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from citewell.core.records import Language
     from citewell.docsite.folder import DocsFolder
-    from citewell.docsite.pages import DocPage
+
+logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
 ASSETS = "assets/citewell"
@@ -43,7 +45,6 @@ _POLICY_WITH_DIAGRAMS = _POLICY.replace("style-src 'self'", "style-src 'self' 'u
 _ENDPOINT = "api/search"
 _MAX_RESULTS = 20
 _MAX_SUGGESTIONS = 5
-_OUTLINE_LEVELS = (2, 3)
 _SHORTEST_OUTLINE = 2
 _WORD = re.compile(r"[^\W_]+")
 # Thai; scripts before it put spaces between words.
@@ -74,10 +75,12 @@ class WrittenPage:
     """A page's HTML, and its links to report."""
 
     html: str
-    broken_links: tuple[str, ...]
+    broken_links: tuple[str, ...] = ()
     """Broken ones, as written."""
-    anchor_links: tuple[AnchorLink, ...]
-    has_diagrams: bool
+    anchor_links: tuple[AnchorLink, ...] = ()
+    has_diagrams: bool = False
+    is_rendered: bool = False
+    """False where it exceeds its limits: the HTML says so."""
 
 
 class PageWriter:
@@ -99,49 +102,59 @@ class PageWriter:
         self._base_url = base_url.rstrip("/")
         self._allow_html = allow_html
         self._is_export = is_export
-        self._includes = IncludedFiles(root=folder.root)
         # Pages from a disk have no origin to allow, and trusted HTML may need more.
         self._policy = "" if is_export or allow_html else _POLICY
 
-    def page(self, page: DocPage) -> WrittenPage:
-        """Return the page of a Markdown file."""
-        addresses = self._addresses(page.path)
-        navigation = self._folder.navigation
-        skipped_lines = page.content.count("\n") - page.body.count("\n")
-        rendered = render_markdown(
-            page.body,
-            addresses,
-            anchors={
-                section.line_start - skipped_lines: section.anchor for section in page.sections
-            },
-            allow_html=self._allow_html,
-            includes=self._includes,
+    def page(self, path: str, text: str) -> WrittenPage:
+        """Return the page of a Markdown file; one that says why if it exceeds its limits."""
+        try:
+            content = render_in_sandbox(
+                path,
+                text,
+                folder=self._folder,
+                index_file="index.html" if self._is_export else "",
+                allow_html=self._allow_html,
+            )
+        except ExtractionError as error:
+            reason = f"This page cannot be shown: {error.message}."
+            logger.warning("%s is not rendered: %s", path, error.message)
+            return WrittenPage(html=self._write_page(path, _notice(self._folder, path, reason)))
+        return WrittenPage(
+            html=self._write_page(path, content),
+            has_diagrams=content.has_diagrams,
+            broken_links=tuple(content.broken_links),
+            anchor_links=tuple(
+                AnchorLink(written=written, path=page, anchor=anchor)
+                for written, page, anchor in content.anchor_links
+            ),
+            is_rendered=True,
         )
-        outline = [entry for entry in rendered.outline if entry.level in _OUTLINE_LEVELS]
-        previous, following = navigation.neighbours(page.path)
-        html = self._write(
+
+    def _write_page(self, path: str, content: PageContent) -> str:
+        addresses = self._addresses(path)
+        navigation = self._folder.navigation
+        outline = [
+            OutlineEntry(level=level, text=text, anchor=anchor)
+            for level, text, anchor in content.outline
+        ]
+        previous, following = navigation.neighbours(path)
+        return self._write(
             "page.html",
             addresses,
-            path=page.path,
-            title=page.title,
-            description=page.description,
-            language=_LANGUAGE_TAGS[detect_language(page.body)],
-            content=Markup(rendered.html),
-            has_heading=rendered.heading is not None,
+            path=path,
+            title=content.title,
+            description=content.description,
+            language=_LANGUAGE_TAGS[content.language],
+            content=Markup(content.html),
+            has_heading=content.has_heading,
             outline=outline if len(outline) >= _SHORTEST_OUTLINE else [],
-            trail=[page_link(item, addresses) for item in navigation.trail(page.path)[:-1]],
+            trail=[page_link(item, addresses) for item in navigation.trail(path)[:-1]],
             previous=page_link(previous, addresses) if previous else None,
             next=page_link(following, addresses) if following else None,
-            markdown=posixpath.basename(page.path),
-            canonical=self._canonical(page.path),
-            has_diagrams=rendered.has_diagrams,
-            **({"policy": _POLICY_WITH_DIAGRAMS} if self._policy and rendered.has_diagrams else {}),
-        )
-        return WrittenPage(
-            html=html,
-            has_diagrams=rendered.has_diagrams,
-            broken_links=tuple(addresses.broken),
-            anchor_links=tuple(addresses.anchored),
+            markdown=posixpath.basename(path),
+            canonical=self._canonical(path),
+            has_diagrams=content.has_diagrams,
+            **({"policy": _POLICY_WITH_DIAGRAMS} if self._policy and content.has_diagrams else {}),
         )
 
     def contents(self) -> str:
@@ -229,6 +242,20 @@ class PageWriter:
             "site_title": self._folder.title,
         }
         return _template(template, **{**frame, "title": title, **context})
+
+
+def _notice(folder: DocsFolder, path: str, reason: str) -> PageContent:
+    return PageContent(
+        title=folder.titles.get(path, path),
+        description="",
+        language="en",
+        html=f'<p class="not-included">{escape(reason)}</p>',
+        has_heading=False,
+        outline=[],
+        has_diagrams=False,
+        broken_links=[],
+        anchor_links=[],
+    )
 
 
 def _template(name: str, **context: object) -> str:

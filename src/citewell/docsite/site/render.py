@@ -85,7 +85,8 @@ class _Page:
     budget: IncludeBudget = field(default_factory=IncludeBudget)
     has_diagrams: bool = False
     slugs: SlugCounter = field(default_factory=SlugCounter)
-    used_anchors: set[str] = field(default_factory=set)
+    used_anchors: dict[str, int] = field(default_factory=dict)
+    """Each with the last number that was appended to it."""
     outline: list[OutlineEntry] = field(default_factory=list)
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
     """Random, so that a page cannot write the name of a kept fragment itself."""
@@ -225,12 +226,20 @@ def _name_heading(state: StateCore, index: int) -> None:
     text = " ".join(_plain_text(words.children or []).split())
     line = token.map[0] + 1 if token.map else 0
     anchor = page.anchors.get(line) or own_id or page.slugs.slug(text)
-    while anchor in page.used_anchors:
-        anchor += "-1"
-    page.used_anchors.add(anchor)
+    anchor = _unused(anchor, page.used_anchors)
     token.attrSet("id", anchor)
     if token.level == 0:
         page.outline.append(OutlineEntry(level=int(token.tag[1]), text=text, anchor=anchor))
+
+
+def _unused(anchor: str, used: dict[str, int]) -> str:
+    """Return an anchor with a number after it if it is used, and note it."""
+    unused = anchor
+    while unused in used:
+        used[anchor] += 1
+        unused = f"{anchor}-{used[anchor]}"
+    used[unused] = 0
+    return unused
 
 
 def _take_heading_id(words: Token) -> str | None:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from citewell.core.words import STOP_STEMS
 from citewell.docsite.files import list_doc_files
 from citewell.docsite.index import build_index
-from citewell.docsite.outline import encode_outline
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder
-    from citewell.docsite.pages import DocPage
     from citewell.docsite.site.links import PageAddresses
 
 
@@ -21,12 +19,20 @@ def search_index_script(folder: DocsFolder, addresses: PageAddresses) -> str:
 
     `addresses` are those of the site's root.
     """
-    index = build_index(folder.root, list_doc_files(folder.root), before=None).index
+    files = list_doc_files(folder.root)
+    index = build_index(folder.root, files, before=None, sandbox=folder.sandbox).index
     data = {
         "pages": [
-            _page(page, length=record.length, url=addresses.to_page(record.path))
-            for record in index.pages
-            if (page := folder.page(record.path)) is not None
+            {
+                "path": record.path,
+                "url": addresses.to_page(record.path).removeprefix("./"),
+                "title": record.title,
+                "length": record.length,
+                "text": text,
+                "outline": outline,
+            }
+            for record, outline in zip(index.pages, index.table.outlines, strict=True)
+            if (text := folder.text(record.path)) is not None
         ],
         "postings": dict(index.table.postings),
         "spellings": index.table.spellings,
@@ -35,14 +41,3 @@ def search_index_script(folder: DocsFolder, addresses: PageAddresses) -> str:
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"window.docsSearchIndex = {text};\n"
-
-
-def _page(page: DocPage, *, length: int, url: str) -> dict[str, object]:
-    return {
-        "path": page.path,
-        "url": url.removeprefix("./"),
-        "title": page.title,
-        "length": length,
-        "text": page.content,
-        "outline": encode_outline(page),
-    }

@@ -65,6 +65,11 @@ class Website:
                 self._keep(key, kept)
         return kept
 
+    def is_at_hand(self, url_path: str) -> bool:
+        """Return whether `get` has nothing to make for a URL path."""
+        is_asset = url_path.startswith(f"/{ASSETS}/")
+        return is_asset or self._recall((self._folder.revision, url_path)) is not None
+
     def search(self, query: str) -> Resource:
         """Return the page that lists what was found for a query."""
         return resource(self._writer.search(query))
@@ -77,13 +82,13 @@ class Website:
         if url_path == "/robots.txt":
             return resource(robots_txt(self._base_url), media_type="text/plain; charset=utf-8")
         if url_path == "/sitemap.xml" and self._base_url:
-            text = sitemap(self._folder, base_url=self._base_url)
-            return resource(text, media_type="application/xml; charset=utf-8")
+            listed = sitemap(self._folder, base_url=self._base_url)
+            return resource(listed, media_type="application/xml; charset=utf-8")
         is_page = url_path.endswith((".html", "/"))
         path = doc_path_of(url_path, self._folder.titles) if is_page else None
-        page = self._folder.page(path) if path is not None else None
-        if page is not None:
-            return resource(self._writer.page(page).html)
+        text = self._folder.text(path) if path is not None else None
+        if path is not None and text is not None:
+            return resource(self._writer.page(path, text).html)
         if url_path == f"/{SEARCH_PAGE}":
             return resource(self._writer.search())
         return resource(self._writer.contents()) if url_path == "/" else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import Field
 
 from citewell.app.docs_folder import base_url
 from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument
+from citewell.docsite.limits import by_size_beside
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
 from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
@@ -64,27 +65,49 @@ async def run(arguments: GetDocPageInput, call: Call) -> GetDocPageOutput:
     text = folder.text(path)
     if text is None:
         raise _no_page(folder, arguments.path)
-    lines = text.split("\n")
-    total = len(lines) - (lines[-1] == "")
-    if arguments.start_line > max(total, 1):
-        raise InvalidArgument(f"start_line: the page has {total} lines.")
-    missing: dict[str, list[str]] = {}
-    if arguments.sections:
-        spans, missing = _find_sections(_parse(path, text), arguments.sections)
-    else:
-        spans = [(1 + text.count("\n", 0, body_start(text)), total)]
-    content, next_line = _cut(lines, spans, start_line=arguments.start_line)
-    left = [] if next_line is None else _headings_from(_parse(path, text), next_line)
+    part = _Part(
+        *await by_size_beside(
+            len(text), read_part, path, text, arguments.sections or [], arguments.start_line
+        )
+    )
     return GetDocPageOutput(
         path=path,
         title=folder.titles[path],
         url=base + folder.url_of(path) if base else None,
-        content=content,
-        next_line=next_line,
-        total_lines=total,
-        sections_left=left or None,
-        missing_sections=missing or None,
+        content=part.content,
+        next_line=part.next_line,
+        total_lines=part.total_lines,
+        sections_left=part.sections_left or None,
+        missing_sections=part.missing_sections or None,
     )
+
+
+class _Part(NamedTuple):
+    content: str
+    next_line: int | None
+    total_lines: int
+    sections_left: list[str]
+    missing_sections: dict[str, list[str]]
+
+
+def read_part(path: str, text: str, sections: list[str], start_line: int) -> _Part:
+    """Return what fits of a page or of its sections; runs in another process if it is large.
+
+    Raises:
+        InvalidArgument: the page has no such section, or fewer lines.
+    """
+    lines = text.split("\n")
+    total = len(lines) - (lines[-1] == "")
+    if start_line > max(total, 1):
+        raise InvalidArgument(f"start_line: the page has {total} lines.")
+    missing: dict[str, list[str]] = {}
+    if sections:
+        spans, missing = _find_sections(_parse(path, text), sections)
+    else:
+        spans = [(1 + text.count("\n", 0, body_start(text)), total)]
+    content, next_line = _cut(lines, spans, start_line=start_line)
+    left = [] if next_line is None else _headings_from(_parse(path, text), next_line)
+    return _Part(content, next_line, total, left, missing)
 
 
 def _find_path(folder: DocsFolder, asked: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
 from citewell.app.docs_folder import base_url
 from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.off_loop import in_thread
 from citewell.tools.docs.served import served_docs
 from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -65,7 +67,11 @@ async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
     limit = min(arguments.limit, settings.mcp_max_search_results)
     # An explicit limit is filled.
     least_share = 0.0 if "limit" in arguments.model_fields_set else LEAST_SHARE
-    search = served_docs(call).search(arguments.query, limit=limit, least_share=least_share)
+    search_folder = partial(
+        served_docs(call).search, arguments.query, limit=limit, least_share=least_share
+    )
+    # Each page that is shown is read as a whole.
+    search = await in_thread(search_folder)
     best = max((hit.score for hit in search.hits), default=0.0) or 1.0
     return SearchDocsOutput(
         results=[

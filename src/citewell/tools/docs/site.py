@@ -92,6 +92,10 @@ class DocsSite:
         file = read_raw_file(self._folder, name, settings=self._settings)
         return self._list(name) if file is None and name in MADE_LISTS else file
 
+    def is_at_hand(self, path: str) -> bool:
+        """Return whether a page was rendered before and is the same since."""
+        return self._loaded is not None and self._loaded.is_at_hand(path)
+
     def find(self, path: str, *, query: str = "") -> Resource | Moved | None:
         """Return the page at a decoded URL path; `query` is that of the search page."""
         page = self._folder.find_path(path)
