@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from anyio.abc import TaskGroup
 
+from citewell.core.background import in_background
 from citewell.core.errors import InferenceError
 from citewell.inference.local import LocalEmbedder, TextModel
 from citewell.inference.protocols import Vectors
@@ -185,3 +187,38 @@ async def test_a_closed_embedder_has_freed_its_model() -> None:
     await embedder.embed_query("heron")
 
     assert model.loads == 2
+
+
+async def test_background_work_begins_no_text_while_a_caller_waits() -> None:
+    model = WatchedModel()
+    embedder = embedder_of(model)
+    model.gate.clear()
+    async with anyio.create_task_group() as group:
+        group.start_soon(embedder.embed_passages, ["of a caller"])
+        await until_started(model, passages=1)
+        with in_background():
+            group.start_soon(embedder.embed_passages, LONG_TEXTS)
+
+        begun_meanwhile = await anyio.to_thread.run_sync(lambda: model.started.acquire(timeout=0.2))
+        model.gate.set()
+
+    assert not begun_meanwhile
+    assert model.passages[0] == "of a caller"
+    assert len(model.passages) == 1 + len(LONG_TEXTS)
+
+
+async def test_callers_without_a_pause_do_not_stop_background_work_for_good() -> None:
+    model = WatchedModel()
+    embedder = embedder_of(model)
+    async with anyio.create_task_group() as group:
+
+        async def call_again_and_again() -> None:
+            for number in itertools.count():
+                await embedder.embed_query(f"query {number}")
+
+        group.start_soon(call_again_and_again)
+        with in_background():
+            await embedder.embed_passages(LONG_TEXTS[:2])
+        group.cancel_scope.cancel()
+
+    assert len(model.passages) == 2

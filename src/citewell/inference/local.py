@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 import numpy as np
 
+from citewell.core.background import is_background
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from citewell.inference.protocols import Vectors
 
@@ -21,6 +25,10 @@ _CACHED_QUERIES = 256
 _RECENT_BYTES = 4_000_000
 # Characters that go through the model before a thread is free for another caller: some 40 ms.
 _BATCH_CHARACTERS = 1_500
+# Background work waits until nobody has called for so long: a search embeds its query, ranks, and
+# then reads. Callers without a pause do not stop it for good.
+_QUIET_SECONDS = 0.1
+_MOST_PAUSES = 10
 
 
 class TextModel(Protocol):
@@ -82,6 +90,7 @@ class LocalEmbedder(Generic[Model]):
 
     Passages of all callers share `threads` places, taken text by text, so callers advance side by
     side and a cancelled one stops after the texts under way. A query never waits for passages.
+    What runs `in_background` starts no text while a caller waits, or has just been answered.
     """
 
     def __init__(
@@ -102,6 +111,8 @@ class LocalEmbedder(Generic[Model]):
         self._query_places = anyio.CapacityLimiter(1)
         self._model: Model | None = None
         self._loading = threading.Lock()
+        self._callers = 0
+        self._quiet_at = -math.inf
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
         self._recent = _RecentVectors(_RECENT_BYTES)
 
@@ -150,9 +161,10 @@ class LocalEmbedder(Generic[Model]):
         """
         vector = self._queries.get(text)
         if vector is None:
-            vector = await anyio.to_thread.run_sync(
-                self._embed_query, text, limiter=self._query_places
-            )
+            with self._calling():
+                vector = await anyio.to_thread.run_sync(
+                    self._embed_query, text, limiter=self._query_places
+                )
             vector.setflags(write=False)
             self._dimensions = len(vector)
             self._queries[text] = vector
@@ -174,17 +186,37 @@ class LocalEmbedder(Generic[Model]):
 
         async def take() -> None:
             for place, task in waiting:
+                if is_background():
+                    await self._give_way()
                 made[place] = await anyio.to_thread.run_sync(
                     work, task, limiter=self._passage_places
                 )
 
         try:
-            async with anyio.create_task_group() as group:
-                for _ in range(min(self._threads, len(tasks))):
-                    group.start_soon(take)
+            with nullcontext() if is_background() else self._calling():
+                async with anyio.create_task_group() as group:
+                    for _ in range(min(self._threads, len(tasks))):
+                        group.start_soon(take)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
         return [made[place] for place in range(len(tasks))]
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """Count a caller who waits."""
+        self._callers += 1
+        try:
+            yield
+        finally:
+            self._callers -= 1
+            self._quiet_at = anyio.current_time() + _QUIET_SECONDS
+
+    async def _give_way(self) -> None:
+        """Wait until no caller waits, within a limit."""
+        for _ in range(_MOST_PAUSES):
+            if not self._callers and anyio.current_time() >= self._quiet_at:
+                return
+            await anyio.sleep(_QUIET_SECONDS)
 
     def _embed_batch(self, texts: Sequence[str]) -> list[Vectors]:
         model = self._loaded()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.core.background import in_background
 from citewell.core.errors import InferenceError, StoreError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.text import counted
@@ -106,6 +107,7 @@ class EmbeddingQueue:
         of_twins = await self._store.get_vectors(list(set(twins.values())), model=model)
         vectors = {at: of_twins[twin] for at, twin in twins.items() if twin in of_twins}
         new = list(dict.fromkeys(text for at, text in texts.items() if at not in vectors))
-        embedded = await self._embedder.embed_passages(new) if new else ()
+        with in_background():
+            embedded = await self._embedder.embed_passages(new) if new else ()
         by_text = dict(zip(new, embedded, strict=True))
         return vectors | {at: by_text[text] for at, text in texts.items() if at not in vectors}
