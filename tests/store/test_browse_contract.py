@@ -8,7 +8,7 @@ import pytest
 from tests.drafts import FETCHED_AT, draft
 from tests.store.looking import ALL
 
-from citewell.core.library import PageQuery
+from citewell.core.library import PageQuery, WebsiteDraft
 from citewell.core.records import SearchFilter
 from citewell.store.protocol import Store
 
@@ -50,3 +50,22 @@ async def test_pages_are_filtered_counted_and_cut(store: Store) -> None:
     assert await titles(store, PageQuery(matching="b.org")) == ["Herons"]
     assert await titles(store, PageQuery(), SearchFilter(tags=("owls",))) == ["owls"]
     assert (await store.browse_pages(ALL, PageQuery(matching="nothing"))).total == 0
+
+
+async def test_pages_of_no_entry_are_counted_by_folder(store: Store) -> None:
+    for url in ("file:///d/a.md", "file:///d/b.md", "file:///d/sub/c.md", "pypi:anyio@4.16.0"):
+        await store.put_page(draft(url, "one two", title=url[-4:]))
+    await store.library.add_website(WebsiteDraft(url="https://a.org/"), now=FETCHED_AT)
+
+    folders = await store.loose_folders(SearchFilter(project="default"))
+
+    assert [(folder.folder, folder.pages) for folder in folders] == [
+        ("file:///d/", 2),
+        ("file:///d/sub/", 1),
+        ("https://b.org/", 1),
+        ("https://c.org/", 1),
+        ("pypi:anyio@4.16.0", 1),
+    ]
+    assert (folders[0].text_bytes, folders[2].first_title) == (14, "Herons")
+    tagged = await store.loose_folders(SearchFilter(project="default", tags=("Herons",)))
+    assert [folder.folder for folder in tagged] == ["https://b.org/"]

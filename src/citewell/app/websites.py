@@ -194,6 +194,19 @@ async def preview_site(parts: Parts, url: str, options: CrawlOptions) -> SitePre
     )
 
 
+async def check_address(parts: Parts, url: str) -> None:
+    """Check that a URL names a host that can be fetched from; nothing is fetched.
+
+    Raises:
+        NotAUrl: it is not an HTTP or HTTPS URL.
+        FetchError: its host has no address, or none that is allowed.
+    """
+    from citewell.web.urls import canonical_url, split_url
+
+    place = split_url(canonical_url(url))
+    await parts.fetcher.guard.checked_addresses(place.host, place.port)
+
+
 async def refresh_website(
     parts: Parts,
     source_id: int,

@@ -173,6 +173,21 @@ class PageList:
 
 
 @frozen
+class LooseFolder:
+    """Pages that belong to no entry and share a folder: files, packages, pages of answers."""
+
+    folder: str
+    """Their URLs up to the last slash."""
+    pages: int
+    text_bytes: int
+    fetched_at: datetime
+    """When the newest was fetched."""
+    first_id: int
+    first_title: str
+    """Of the only page, where there is one; else of any."""
+
+
+@frozen
 class Member:
     """A page of a website."""
 

@@ -12,7 +12,14 @@ from citewell.core.records import Page, PageText
 from citewell.store.filters import allowed_pages
 from citewell.store.nouns import Nouns
 from citewell.store.protocol import Store
-from citewell.store.rows import read_chunk, read_image, read_link, read_page_info, read_section
+from citewell.store.rows import (
+    read_chunk,
+    read_image,
+    read_link,
+    read_page_info,
+    read_record,
+    read_section,
+)
 from citewell.store.session import read_objects
 
 if TYPE_CHECKING:
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
-    from citewell.core.library import PageList, PageQuery
+    from citewell.core.library import LooseFolder, PageList, PageQuery
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
     from citewell.store.session import Database, Session
 
@@ -155,6 +162,18 @@ class StoredPages(Nouns, Store):
             return PageList(
                 pages=tuple(read_page_info(row) for row in rows), total=counted["total"]
             )
+
+        return await self._database.view(work)
+
+    @override
+    async def loose_folders(self, where: SearchFilter) -> list[LooseFolder]:
+        from citewell.core.library import LooseFolder
+
+        async def work(session: Session) -> list[LooseFolder]:
+            allowed = await allowed_pages(session, where)
+            values = {"source_ids": allowed.source_ids if allowed is not None else None}
+            rows = await session.fetch_all("loose_folders", values)
+            return [read_record(LooseFolder, row) for row in rows]
 
         return await self._database.view(work)
 

@@ -153,6 +153,22 @@ WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' ||
     -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
     -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
 
+-- name: loose_folders
+-- Pages of no entry, by all of their URL up to its last slash.
+SELECT
+    CASE WHEN url LIKE '%/%' THEN rtrim(url, replace(url, '/', '')) ELSE url END AS folder,
+    count(*) AS pages,
+    CAST(sum(text_bytes) AS bigint) AS text_bytes,
+    max(fetched_at) AS fetched_at,
+    min(source_id) AS first_id,
+    min(title) AS first_title
+FROM page
+WHERE NOT EXISTS (SELECT 1 FROM website_page WHERE website_page.source_id = page.source_id)
+    -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
+    -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
+GROUP BY 1
+ORDER BY 1;
+
 -- name: list_outdated_pages
 SELECT
     -- use: page_row

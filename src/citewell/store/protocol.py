@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from citewell.core.library import PageList, PageQuery
+    from citewell.core.library import LooseFolder, PageList, PageQuery
     from citewell.core.records import (
         Hit,
         Page,
@@ -143,6 +143,9 @@ class Store(GraphStore, Protocol):
 
     async def browse_pages(self, where: SearchFilter, query: PageQuery) -> PageList:
         """Return one screen of pages in the order asked (ties by source_id), and the total."""
+
+    async def loose_folders(self, where: SearchFilter) -> list[LooseFolder]:
+        """Return the folders of the pages that belong to no entry, by URL."""
 
     async def list_outdated_pages(
         self,

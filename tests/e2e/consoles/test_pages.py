@@ -15,10 +15,10 @@ pytestmark = pytest.mark.slow
 
 def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
     page = tab.open("/nowhere")
-    expect(page.locator("main")).to_contain_text("There is no page at this URL.")
+    expect(page.locator("main")).to_contain_text("There is no such page")
     picture(page, "nowhere")
 
-    page.get_by_role("link", name="Go to the start page").click()
+    page.get_by_role("link", name="Go to the library").click()
     expect(page.get_by_role("heading", name="This page needs your key")).to_be_visible()
     tab.problems.clear()
 
@@ -43,10 +43,10 @@ def test_a_question_with_a_key_leads_to_the_quote_in_its_page(tab: Tab) -> None:
 
 def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
     page = tab.open("/read/999", key=tab.served.ann)
-    expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
-    expect(page.locator("main")).to_contain_text("There is no such page.")
+    expect(page.get_by_role("heading", name="This page is not in the library")).to_be_visible()
 
-    page.get_by_role("link", name="Go to the start page").click()
+    page.get_by_label("Or search the library").fill("What does the grey heron eat?")
+    page.get_by_role("button", name="Ask").click()
     expect(page.get_by_role("heading", name="Ask the library")).to_be_visible()
     tab.problems.clear()
 

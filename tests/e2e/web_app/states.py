@@ -77,7 +77,7 @@ def preview_a_site(page: Page, scene: Scene) -> None:
     page.get_by_label("The whole site").check()
     page.get_by_text("Scope, tags and schedule").click()
     page.get_by_role("button", name="Preview the crawl").click()
-    expect(page.locator(".figures")).to_be_visible()
+    expect(page.locator(".preview-facts")).to_be_visible()
 
 
 def add_what_is_missing(page: Page, scene: Scene) -> None:

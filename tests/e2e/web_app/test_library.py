@@ -45,7 +45,7 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     page.get_by_text("Scope, tags and schedule").click()
     page.get_by_label("Refresh automatically").select_option("day")
     page.get_by_role("button", name="Preview the crawl").click()
-    expect(page.locator(".figures")).to_contain_text("its sitemap")
+    expect(page.locator(".preview-facts")).to_contain_text("listed in its sitemap")
     expect(page.get_by_label("Refresh automatically")).to_have_value("day")
     expect(page.locator(".preview-list li")).to_have_count(4)
     tab.check_looks()

@@ -325,10 +325,61 @@ async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
         ("localhost:8000", "http://localhost:8000"),
         ("localhost.example", "https://localhost.example"),
         ("http://docs.example", "http://docs.example"),
+        ("htp:/bad", "htp:/bad"),
+        ("https//docs.example", "https//docs.example"),
+        ("mailto:ann@docs.example", "mailto:ann@docs.example"),
+        ("docs.example:8443/a", "https://docs.example:8443/a"),
     ],
 )
 def test_an_address_without_a_scheme_gets_the_likely_one(typed: str, url: str) -> None:
     assert complete_url(typed) == url
+
+
+async def test_a_mistyped_address_is_reported_at_its_field_and_not_stored() -> None:
+    async with console() as http:
+        before = (await http.get("/library")).text
+        form = {"form_token": form_token(before), "url": "htp:/bad", "tags": "fen"}
+        refused = await http.post("/library/add", data=form)
+        after = (await http.get("/library")).text
+
+    assert refused.status_code == 400
+    assert 'value="htp:/bad" aria-invalid="true" aria-describedby="url-problem"' in refused.text
+    assert re.search(
+        r'id="url-problem" role="alert">[^<]*is not an http or https URL', refused.text
+    )
+    assert 'value="fen"' in refused.text
+    assert "htp" not in after
+
+
+async def test_the_entries_of_the_library_add_up_to_its_pages() -> None:
+    async with console() as http:
+        page = (await http.get("/library")).text
+        below = (await http.get("/library/pages?under=https%3A%2F%2Fnight.example%2F")).text
+
+    assert re.search(r"2 entries · 2 pages", page)
+    assert page.count('<span class="state">read for answers</span>') == 2
+    assert 'href="/library/1">Herons</a>' in page
+    assert "Owls of the wood" in below
+    assert "Herons" not in below
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("/library/582", "This entry is not in the library"),
+        ("/read/582", "This page is not in the library"),
+        ("/nowhere", "There is no such page"),
+    ],
+)
+async def test_what_is_missing_is_said_in_the_words_of_the_page(path: str, heading: str) -> None:
+    async with console() as http:
+        page = await http.get(path, headers={"Accept": "text/html"})
+
+    assert page.status_code == 404
+    assert f"<h1>{heading}</h1>" in page.text
+    assert "source_id" not in page.text
+    assert "rag_" not in page.text
+    assert '<form class="row" method="get" action="/" role="search"' in page.text
 
 
 async def test_a_page_of_another_project_does_not_exist() -> None:

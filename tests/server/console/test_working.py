@@ -54,7 +54,7 @@ async def test_an_address_that_cannot_be_read_stays_in_its_form() -> None:
         preview = await http.post("/library/preview", data=filled)
 
     assert preview.status_code >= 400
-    assert 'class="error"' in preview.text
+    assert 'class="error field-problem"' in preview.text
     assert ['value="http://127.0.0.1:9/x"' in preview.text, 'value="birds"' in preview.text] == [
         True,
         True,

@@ -63,6 +63,8 @@ FORM_TOKEN = "form_token"
 SESSION_COOKIE = "citewell_session"
 
 _OWN_MACHINE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE)
+# A colon that no port follows; without one, two slashes (`https//a.example`) give it away.
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:(?!\d)|[a-z]{2,10}//", re.IGNORECASE)
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 # Types that a page of another site can post without a preflight; it cannot know the form token.
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
@@ -219,8 +221,11 @@ async def read_form(request: Request) -> FormData:
 
 
 def complete_url(text: str) -> str:
-    """Return the URL that a person typed, with a scheme if it has none: this machine has no TLS."""
-    if "://" in text:
+    """Return the URL that a person typed, with a scheme if it has none: this machine has no TLS.
+
+    What has another scheme, or a mistyped one (`htp:/a.example`), stays as it is, to be refused.
+    """
+    if _SCHEME.match(text):
         return text
     return f"http://{text}" if _OWN_MACHINE.match(text) else f"https://{text}"
 

@@ -27,8 +27,9 @@ from citewell.server.console.door import complete_url, read_form, refuse_json, s
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import parse_number
 from citewell.server.console.screen import suggestion_for_people
-from citewell.tools.webapp import library
+from citewell.tools.webapp import library, work
 from citewell.tools.webapp.ask import count_corpus
+from citewell.tools.webapp.entries import list_entries
 from citewell.tools.webapp.permissions import permissions_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ LIBRARY = "/library"
 IMPORT = f"{LIBRARY}/import"
 MAX_IMPORT_BYTES = 1_000_000_000
 
-_MOST_PAGES = 10_000
 # In UTF-8 no longer than a file system allows.
 _MOST_NAME_CHARACTERS = 60
 _DAY_SECONDS = 86_400.0
@@ -80,6 +80,7 @@ def library_routes(door: Door, screen: Screen) -> list[Route]:
         page("/{id}", pages.show_website),
         form("/{id:number}/refresh", pages.refresh),
         form("/{id:number}/retry", pages.retry_failed_pages),
+        form("/{id:number}/more", pages.read_more),
         form("/{id:number}/settings", pages.change_settings),
         form("/{id:number}/delete", pages.delete),
     ]
@@ -94,12 +95,12 @@ class LibraryPages:
     async def show_websites(self, request: Request, call: Call) -> Response:
         """Show one screen of websites, filtered and sorted as the address says."""
         query = _query(request)
-        listing = await library.list_library(query, call)
+        listing = await list_entries(query, call)
         values = {
             "query": query,
             "listing": listing,
             "stats": await count_corpus(call),
-            "groups": await library.list_jobs(call),
+            "groups": await work.list_jobs(call),
             "statuses": get_args(WebsiteStatus),
             "orders": get_args(WebsiteOrder),
             "address_of": _address_of,
@@ -113,7 +114,7 @@ class LibraryPages:
     async def show_work(self, request: Request, call: Call) -> Response:
         """Show the background work alone, of one website or of all, for the page that polls it."""
         website = parse_number(request.query_params.get("of", ""))
-        groups = await library.list_jobs(call)
+        groups = await work.list_jobs(call)
         if website is not None:
             groups = [group for group in groups if group.source_id == website]
         values = {"groups": groups, "of": website, "may": permissions_of(call.caller)}
@@ -123,11 +124,13 @@ class LibraryPages:
         """Show one screen of pages, filtered and sorted as the address says."""
         asked = request.query_params
         query, tag, release = _page_query(request), asked.get("tag"), asked.get("release")
+        under = asked.get("under") or None
         values = {
             "query": query,
             "tag": tag or "",
             "release": release or "",
-            "listing": await library.list_pages(query, call, tag=tag, release=release),
+            "under": under,
+            "listing": await library.list_pages(query, call, tag=tag, release=release, under=under),
             "releases": await library.list_releases(call),
             "orders": get_args(PageOrder),
             "kept": urlencode([(key, value) for key, value in asked.items() if key != "page"]),
@@ -197,6 +200,11 @@ class LibraryPages:
         await library.retry_failed_pages(request.path_params["id"], call)
         return _to(f"{LIBRARY}/{request.path_params['id']}")
 
+    async def read_more(self, request: Request, call: Call) -> Response:
+        """Read more pages of a site than its limit allowed."""
+        await library.raise_limit(request.path_params["id"], call)
+        return _to(f"{LIBRARY}/{request.path_params['id']}")
+
     async def change_settings(self, request: Request, call: Call) -> Response:
         """Set the schedule and the tags of a website."""
         form, source_id = await read_form(request), request.path_params["id"]
@@ -218,12 +226,12 @@ class LibraryPages:
 
     async def cancel(self, request: Request, call: Call) -> Response:
         """Stop a job."""
-        await library.cancel_job(request.path_params["id"], call)
+        await work.cancel_job(request.path_params["id"], call)
         return _back(request)
 
     async def retry(self, request: Request, call: Call) -> Response:
         """Let a failed job run again."""
-        await library.retry_job(request.path_params["id"], call)
+        await work.retry_job(request.path_params["id"], call)
         return _back(request)
 
 
@@ -321,7 +329,7 @@ def _draft(form: FormData) -> WebsiteDraft:
     pages = parse_number(str(form.get("max_pages", ""))) or plain.max_pages
     options = CrawlOptions(
         scope=next((known for known in get_args(CrawlScope) if known == scope), plain.scope),
-        max_pages=min(max(pages, 1), _MOST_PAGES),
+        max_pages=min(max(pages, 1), library.MOST_PAGES),
         include=_words(form, "include"),
         exclude=_words(form, "exclude"),
     )

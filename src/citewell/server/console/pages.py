@@ -6,6 +6,7 @@ import hashlib
 import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -67,6 +68,8 @@ class Pages:
         self._templates.filters["size"] = _size
         self._templates.filters["breakable"] = _breakable
         self._templates.filters["address"] = _address
+        self._templates.filters["place"] = _place
+        self._templates.filters["path_on"] = _path_on
         self._templates.filters["sentence"] = _sentence
         self._templates.filters["plain"] = plain_lines
         self._templates.filters["said_of"] = lambda reason, url: _said_of(reason, url, texts)
@@ -148,6 +151,17 @@ def _breakable(text: str) -> Markup:
 def _address(url: str) -> str:
     """Return the host and path of a URL, by which people tell one site from another."""
     return url.partition("://")[2].partition("#")[0].rstrip("/")
+
+
+def _place(url: str) -> str:
+    """Return an address as people write it: the path of a file, any other as it is."""
+    return unquote(url.removeprefix("file://")) if url.startswith("file:///") else url
+
+
+def _path_on(url: str, site: str) -> str:
+    """Return the path of a page on the host of a site; the whole URL where that is another one."""
+    host = "/".join(site.split("/", 3)[:3])
+    return url.removeprefix(host) if url.startswith(f"{host}/") else url
 
 
 def _said_of(reason: str, url: str, texts: Texts) -> str:

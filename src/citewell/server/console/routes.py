@@ -97,8 +97,10 @@ def _refuse_unserved(request: Request, error: HTTPException, screen: Screen) -> 
         if error.status_code == 404
         else InvalidArgument(f"This address does not take {request.method} requests.")
     )
-    is_browser = "text/html" in request.headers.get("accept", "")
-    response = (screen.refuse if is_browser else refuse_json)(request, known)
+    if "text/html" in request.headers.get("accept", ""):
+        response = screen.refuse(request, known, is_unserved=True)
+    else:
+        response = refuse_json(request, known)
     response.status_code = error.status_code
     response.headers.update(error.headers or {})
     return response

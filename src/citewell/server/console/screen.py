@@ -51,11 +51,14 @@ class Screen:
         """Return a part of a page as HTML."""
         return self._pages.render(template, values)
 
-    def refuse(self, request: Request, error: CitewellError) -> Response:
+    def refuse(
+        self, request: Request, error: CitewellError, *, is_unserved: bool = False
+    ) -> Response:
         """Return what a person sees instead of the page: the form for the key, or the error.
 
         The page itself is no secret, so a browser that opens it gets it with status 200 and sends
         the key from there; a script that sent none, or a wrong one, is told so by the status.
+        `is_unserved`: there is no page at the address.
         """
         status = status_of(error)
         is_locked = isinstance(error, AccessRefused)
@@ -63,6 +66,7 @@ class Screen:
         values = {
             "locked": is_locked,
             "forbidden": isinstance(error, ScopeViolation),
+            "missing": _missing(request, error, is_unserved=is_unserved),
             "message": error.message,
             "suggestion": suggestion_for_people(error),
             "tried": "authorization" in request.headers,
@@ -78,6 +82,16 @@ def suggestion_for_people(error: CitewellError) -> str:
     """Return what to try; what a class suggests to models that call tools is left out."""
     is_for_models = error.suggestion in (InvalidArgument.suggestion, NotFound.suggestion)
     return "" if is_for_models else error.suggestion
+
+
+def _missing(request: Request, error: CitewellError, *, is_unserved: bool) -> str | None:
+    """Return what is not there, in the words of who opened it; tools speak of ids and calls."""
+    if not isinstance(error, NotFound):
+        return None
+    if is_unserved:
+        return "address"
+    top = request.url.path.split("/")[1]
+    return {"library": "entry", "read": "page"}.get(top)
 
 
 def _came_from(request: Request) -> str | None:

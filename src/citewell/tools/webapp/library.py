@@ -11,84 +11,46 @@ from typing import TYPE_CHECKING, get_args
 
 from citewell.app import websites
 from citewell.core.crawl_failures import FailureKind
-from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
+from citewell.core.library import WebsiteDraft
 from citewell.ingest.archive.read import import_archive
 from citewell.ingest.archive.write import write_archive
 from citewell.tools.webapp.reader import page_state, visible_pages
+from citewell.tools.webapp.work import list_jobs
 from citewell.tools.websites import delete, list_websites, process, refresh
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from citewell.app.parts import PartName
-    from citewell.app.websites import FailedPage, SitePreview, WebsiteListing, WebsiteView
-    from citewell.core.jobs import Job
+    from citewell.app.websites import FailedPage, SitePreview, WebsiteView
     from citewell.core.library import (
         CrawlOptions,
+        CrawlState,
         Member,
         PageQuery,
         RemovedWebsite,
         Website,
-        WebsiteDraft,
-        WebsiteQuery,
     )
     from citewell.ingest.archive.read import Imported
     from citewell.store.releases import StoredRelease
     from citewell.tools.tool import Call
     from citewell.tools.webapp.reader import PageState
+    from citewell.tools.webapp.work import JobGroup
 
 LIBRARY_NEEDS: tuple[PartName, ...] = (*websites.CHANGE_NEEDS, "fetcher", "embedder")
 
 WEBSITES_AT_ONCE = 25
 PAGES_AT_ONCE = 50
+MOST_PAGES = 10_000
+"""The highest limit of a site."""
 _CALLER = "web app"
-_JOBS = 50
 _FAILURES_AT_ONCE = 100
+_DROPPED: tuple[CrawlState, ...] = ("duplicate", "alias", "left_out", "gone")
 _MAX_TAGS = 20
 _MAX_TAG_CHARACTERS = 60
-
-
-@frozen
-class CrawledUrls:
-    """How far a crawl is at this moment; its job reports only every few pages."""
-
-    tried: int
-    waiting: int
-
-
-@frozen
-class JobGroup:
-    """The work on one website, newest first."""
-
-    website: Website | None
-    """None for work on something else, or where it was deleted."""
-    url: str
-    jobs: Sequence[Job]
-    urls: CrawledUrls | None = None
-    """Of a site that is being read."""
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether a person stopped the first reading of the website."""
-        return self.website is not None and self.website.status == "stopped"
-
-    @property
-    def source_id(self) -> int | None:
-        """The id of the website."""
-        return None if self.website is None else self.website.source_id
-
-    @property
-    def last(self) -> Job:
-        """The newest."""
-        return self.jobs[0]
-
-    @property
-    def advice(self) -> str | None:
-        """What to do about the failure of the newest."""
-        return advice_on(self.last)
 
 
 @frozen
@@ -111,13 +73,34 @@ class WebsitePage:
     """The site that holds a page which nobody added by itself."""
     failures: Sequence[FailureGroup]
     """The first pages that the last crawl could not read."""
-    failed: int
-    """How many there are."""
+    urls: Mapping[CrawlState, int]
+    """How many addresses the last crawl met, by what became of them."""
+
+    @property
+    def failed(self) -> int:
+        """How many pages could not be read."""
+        return self.urls.get("failed", 0)
 
     @property
     def failures_left_out(self) -> int:
         """How many of them are not in `failures`."""
         return self.failed - sum(len(group.pages) for group in self.failures)
+
+    @property
+    def dropped(self) -> Mapping[CrawlState, int]:
+        """Addresses that gave no page of their own, although nothing failed."""
+        return {state: self.urls[state] for state in _DROPPED if self.urls.get(state)}
+
+    @property
+    def more_known(self) -> int:
+        """How many pages were known when the limit ended the crawl."""
+        return self.urls.get("waiting", 0)
+
+    @property
+    def higher_limit(self) -> int:
+        """A limit that leaves room for the known pages, and for what they link to."""
+        limit = self.view.website.options.max_pages
+        return min(MOST_PAGES, max(2 * limit, _rounded_up(limit + self.more_known)))
 
 
 @frozen
@@ -126,12 +109,6 @@ class PageListing:
 
     pages: Sequence[PageState]
     total: int
-
-
-async def list_library(query: WebsiteQuery, call: Call) -> WebsiteListing:
-    """Return one screen of the websites of the caller's project."""
-    list_websites.TOOL.refuse_others(call.caller)
-    return await websites.list_websites(call.parts, replace(query, project=call.caller.project))
 
 
 async def view_website(source_id: int, call: Call, *, after: int = 0) -> WebsitePage:
@@ -146,7 +123,6 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
     groups = await list_jobs(call)
     is_site = view.website.kind == "site"
     failed = await websites.list_failed_pages(call.parts, source_id, limit=_FAILURES_AT_ONCE)
-    counts = await store.crawls.count_urls(source_id)
     return WebsitePage(
         view=view,
         members=await store.library.list_members(
@@ -161,8 +137,13 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
             for kind in get_args(FailureKind)
             if (pages := [page for page in failed if page.kind == kind])
         ],
-        failed=counts.get("failed", 0),
+        urls=await store.crawls.count_urls(source_id),
     )
+
+
+def _rounded_up(count: int) -> int:
+    """Return the next number of full hundreds."""
+    return -(-count // 100) * 100
 
 
 async def _holder_of(source_id: int, call: Call) -> Website | None:
@@ -174,15 +155,24 @@ async def _holder_of(source_id: int, call: Call) -> Website | None:
 
 
 async def list_pages(
-    query: PageQuery, call: Call, *, tag: str | None = None, release: str | None = None
+    query: PageQuery,
+    call: Call,
+    *,
+    tag: str | None = None,
+    release: str | None = None,
+    under: str | None = None,
 ) -> PageListing:
-    """Return one screen of the pages of the caller's project, of a tag or a release where given."""
+    """Return one screen of the pages of the caller's project.
+
+    Of a tag, a release, or below an address (`under`) where given.
+    """
     list_websites.TOOL.refuse_others(call.caller)
     seen = visible_pages(call)
     where = replace(
         seen,
         tags=(*seen.tags, *((tag,) if tag else ())),
         releases=(release,) if release else None,
+        url_prefix=under,
     )
     listed = await call.parts.store.browse_pages(where, query)
     return PageListing(pages=[page_state(page, call) for page in listed.pages], total=listed.total)
@@ -192,47 +182,6 @@ async def list_releases(call: Call) -> list[StoredRelease]:
     """Return the releases that pages of the caller's project document, with how many each."""
     list_websites.TOOL.refuse_others(call.caller)
     return await call.parts.store.releases.list_releases(call.caller.project)
-
-
-async def list_jobs(call: Call) -> list[JobGroup]:
-    """Return the background work of the caller's project by website, the newest first."""
-    list_websites.TOOL.refuse_others(call.caller)
-    store, project = call.parts.store, call.caller.project
-    by_key: dict[str, list[Job]] = {}
-    for job in await store.jobs.list_jobs(project=project, limit=_JOBS):
-        by_key.setdefault(job.key, []).append(job)
-    groups: list[JobGroup] = []
-    for key, jobs in by_key.items():
-        number = int(key) if key.isdigit() else None
-        website = (
-            None if number is None else await store.library.get_website(number, project=project)
-        )
-        groups.append(
-            JobGroup(
-                website=website,
-                url=key if website is None else website.url,
-                jobs=jobs,
-                urls=await _crawled_urls(website, jobs[0], call),
-            )
-        )
-    return groups
-
-
-async def _crawled_urls(website: Website | None, job: Job, call: Call) -> CrawledUrls | None:
-    if website is None or website.kind != "site" or job.progress.stage != "fetching":
-        return None
-    if job.is_finished:
-        return None
-    counts = await call.parts.store.crawls.count_urls(website.source_id)
-    waiting = counts.get("waiting", 0)
-    return CrawledUrls(tried=sum(counts.values()) - waiting, waiting=waiting)
-
-
-def advice_on(job: Job) -> str | None:
-    """Return what to do about a job that failed."""
-    if job.state != "failed" or job.error is None:
-        return None
-    return error_of_kind(job.error_kind, job.error).suggestion
 
 
 async def preview(url: str, options: CrawlOptions, call: Call) -> SitePreview:
@@ -250,12 +199,28 @@ async def add_website(draft: WebsiteDraft, call: Call) -> int:
 
     Raises:
         NotAUrl: it is not an HTTP or HTTPS URL.
+        FetchError: its host has no address, or none that is allowed: nothing is added.
     """
     process.TOOL.refuse_others(call.caller)
+    await websites.check_address(call.parts, draft.url)
     tags = (*call.settings.scope_tags, *draft.tags)
     mine = replace(draft, project=call.caller.project, tags=tags)
     processed = await websites.process_website(call.parts, mine, caller=_CALLER)
     return processed.website.source_id
+
+
+async def raise_limit(source_id: int, call: Call) -> None:
+    """Read a site again that ended at its limit of pages, with a higher one.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    process.TOOL.refuse_others(call.caller)
+    shown = await view_website(source_id, call)
+    website = shown.view.website
+    options = replace(website.options, max_pages=shown.higher_limit)
+    again = WebsiteDraft(url=website.url, kind="site", tags=website.tags, options=options)
+    await add_website(again, call)
 
 
 async def refresh_website(source_id: int, call: Call) -> None:
@@ -333,26 +298,6 @@ async def delete_website(source_id: int, call: Call) -> RemovedWebsite:
     return await websites.delete_website(
         call.parts, source_id, project=call.caller.project, caller=_CALLER
     )
-
-
-async def cancel_job(job_id: int, call: Call) -> None:
-    """Stop a job; what was read so far is kept.
-
-    Raises:
-        NotFound: there is no such job.
-    """
-    refresh.TOOL.refuse_others(call.caller)
-    await call.parts.library.cancel_job(job_id, project=call.caller.project)
-
-
-async def retry_job(job_id: int, call: Call) -> None:
-    """Let a failed or cancelled job run again.
-
-    Raises:
-        NotFound: there is no such job.
-    """
-    refresh.TOOL.refuse_others(call.caller)
-    await call.parts.library.retry_job(job_id, project=call.caller.project)
 
 
 async def export_library(path: Path, call: Call) -> None:

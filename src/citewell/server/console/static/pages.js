@@ -37,11 +37,14 @@
 
   const schemeOf = (address) => (/^(localhost|127(\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)/i.test(address) ? "http" : "https");
 
+  // Also one that is mistyped, which the server refuses.
+  const hasScheme = (address) => /^([a-z][a-z0-9+.-]{0,30}:(?!\d)|[a-z]{2,10}\/\/)/i.test(address);
+
   // The server would add the scheme; whoever wrote the address sees what will be fetched.
   document.addEventListener("change", (event) => {
     if (!event.target.matches("[data-urls]")) return;
     const lines = event.target.value.split("\n").map((line) => line.trim());
-    event.target.value = lines.map((line) => (line && !line.includes("://") ? `${schemeOf(line)}://${line}` : line)).join("\n");
+    event.target.value = lines.map((line) => (line && !hasScheme(line) ? `${schemeOf(line)}://${line}` : line)).join("\n");
   });
 
   // A page that a script brings is read from its beginning, like one that the browser opens.
