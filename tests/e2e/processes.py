@@ -35,6 +35,8 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     """Return the variables of a server that keeps its pages in `folder`."""
     return {
         "PATH": os.environ["PATH"],
+        # Of a checkout that is not the installed one.
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "HOME": str(folder),
         "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/pages.db",
         "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",

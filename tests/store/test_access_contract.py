@@ -229,3 +229,14 @@ async def test_calls_are_listed_newest_first_and_paged(keys: AccessStore) -> Non
     assert [logged.call for logged in (*newest, *older)] == calls[::-1]
     assert [logged.call for logged in failed] == [calls[1]]
     assert await keys.last_calls() == {"a": NOON, "b": NOON}
+
+
+async def test_a_call_that_its_caller_stopped_has_not_failed(keys: AccessStore) -> None:
+    outcomes = ("ok", "UNFINISHED", "TIMEOUT")
+    await keys.record_calls([call("a", outcome=outcome) for outcome in outcomes])
+
+    used = await keys.daily_usage(month="2026-03", owner="a")
+    failed = await keys.list_calls(CallQuery(owner="a", only_failed=True))
+
+    assert [(usage.calls, usage.failed) for usage in used] == [(3, 1)]
+    assert [logged.call.outcome for logged in failed] == ["TIMEOUT"]

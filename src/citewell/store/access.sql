@@ -76,6 +76,7 @@ JOIN call AS last ON last.call_id = total.last_call
 ORDER BY total.month, name NULLS FIRST, total.owner, total.tool, total.outcome;
 
 -- name: daily_usage
+-- A call that its caller stopped (UNFINISHED) has not failed.
 SELECT
     -- sqlite: substr(called_at, 1, 10) AS day,
     -- postgres: to_char(called_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
@@ -83,7 +84,7 @@ SELECT
     (SELECT max(name) FROM access_key WHERE access_key.owner = call.owner) AS name,
     max(hint) AS hint,
     count(*) AS calls,
-    CAST(sum(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS bigint) AS failed,
+    CAST(sum(CASE WHEN outcome IN ('ok', 'UNFINISHED') THEN 0 ELSE 1 END) AS bigint) AS failed,
     CAST(sum(units) AS bigint) AS units,
     CAST(sum(tokens) AS bigint) AS tokens
 -- use: asked_calls
@@ -96,7 +97,7 @@ SELECT
     (SELECT max(name) FROM access_key WHERE access_key.owner = call.owner) AS name
 -- use: asked_calls
     AND (CAST(:before AS bigint) IS NULL OR call_id < :before)
-    AND (:only_failed = 0 OR outcome <> 'ok')
+    AND (:only_failed = 0 OR outcome NOT IN ('ok', 'UNFINISHED'))
 ORDER BY call_id DESC LIMIT :limit;
 
 -- name: last_calls

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
+import httpx2
+from tests.drafts import draft
 from tests.server.console.serving import console, form_token
+from tests.server.shelf import Shelf
+from tests.server.tiny import serving
 
 from citewell.server.console.pages import html_of
 
@@ -39,6 +44,56 @@ async def test_what_is_found_so_far_reads_as_text() -> None:
     found = [message for message in messages if message.startswith("Evidence so far — ")]
     assert found
     assert all("#" not in message and "): " not in message for message in found), found
+
+
+async def test_steps_are_said_in_plain_words() -> None:
+    async with console() as http:
+        token = form_token((await http.get("/library")).text)
+        form = {"form_token": token, "q": "What does the grey heron eat?"}
+        stream = await http.post("/ask", data=form, headers={"Accept": "text/event-stream"})
+
+    steps = [json.loads(data)["message"] for data in re.findall(r"data: (.*phase.*)", stream.text)]
+    assert "Searching 2 pages…" in steps
+    assert not [step for step in steps if re.search("sub-quer|chunk|Rerank|Scrap", step)]
+
+
+async def test_pages_that_cannot_be_asked_are_reported_at_their_field() -> None:
+    async with console() as http:
+        token = form_token((await http.get("/library")).text)
+        form = {"form_token": token, "q": "Will it come?", "urls": "ftp://nowhere.example/"}
+        page = await http.post("/ask", data=form)
+        stream = await http.post("/ask", data=form, headers={"Accept": "text/event-stream"})
+
+    reported = re.search(r'id="urls-problem" role="alert">([^<]+)</p>', page.text)
+    failed = re.search(r"event: failed\ndata: (.*)", stream.text)
+    assert page.status_code == 400
+    assert reported is not None
+    assert failed is not None
+    told = json.loads(failed[1])
+    assert "is not an http or https URL. " in told["message"]
+    assert told["of_pages"] is True
+
+
+async def test_quotes_of_files_lead_to_the_reader_and_back() -> None:
+    shelf = Shelf(draft("file:///home/ann/fen/a%20b.md", "The grey heron eats fish.", title="Fen"))
+    question = "What does the grey heron eat?"
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=120) as http,
+    ):
+        found = (await http.get("/", params={"q": question})).text
+        link = re.search(r'<a href="(/read/1[^"#]*)[^"]*">/home/ann/fen/a b.md</a>', found)
+        assert link is not None
+        page = (await http.get(unescape(link[1]))).text
+        quote = re.search(r"quote=([^&]+)", link[1])
+        assert quote is not None
+        permalink = (await http.get("/read/1", params={"quote": quote[1]})).text
+        plain = (await http.get("/read/1")).text
+
+    back = 'href="/?q=What+does+the+grey+heron+eat%3F"'
+    assert (back in page, back in permalink, back in plain) == (True, True, False)
+    assert f"<b>{question}</b>" in page
+    assert '<a href="/" aria-current="page">Ask</a>' in page
 
 
 def test_long_names_are_broken_at_their_dots_and_code_is_left_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 from tests.tools.library import EGRETS, HERONS, ME, open_library
 
 from citewell.core.errors import InvalidArgument, ScopeViolation
+from citewell.core.words import content_words
 from citewell.docsite.site.stored_text import render_stored_texts
 from citewell.tools.tool import Call
-from citewell.tools.webapp.ask import Asked, ask
+from citewell.tools.webapp.ask import Asked, ask, recent_questions
 from citewell.tools.webapp.quote_context import context_of, excerpt_of
 
 pytestmark = pytest.mark.anyio
@@ -29,6 +31,37 @@ async def test_a_quote_is_shown_in_its_context_with_the_words_of_the_question() 
     assert (first.title, first.source_id) == ("Herons", 1)
     assert f'id="card-{first.id}"' in first.html
     assert "<b>stands</b> <b>still</b>" in first.html
+
+
+def test_the_sentence_that_answers_is_marked_before_the_words_of_the_question() -> None:
+    text = "A heron waits. The default isolation level is Read Committed. It is never dirty."
+    wanted = frozenset(content_words("What is the default isolation level?"))
+    marked = excerpt_of(text, 0, len(text), quote_id="q", question_words=wanted)
+    unrelated = excerpt_of(text, 0, 14, quote_id="q", question_words=wanted)
+
+    html = render_stored_texts([marked, unrelated])
+    answers = [re.findall(r'<mark(?: id="q")? class="answer">(.*?)</mark>', part) for part in html]
+    assert [re.sub("<.?b>", "", part) for part in answers[0]] == [
+        "The default isolation level is Read Committed."
+    ]
+    assert answers[1] == []
+    assert html[0].count('id="q"') == 1
+
+
+async def test_unlikely_quotes_step_back_and_questions_are_remembered() -> None:
+    async with open_library(HERONS) as library:
+        call = Call(parts=library.parts, caller=ME)
+        view = await ask(Asked(question="What does the grey heron eat?"), call, library.app)
+        await ask(Asked(question="Where does a heron nest?"), call, library.app)
+        recent = await recent_questions(call)
+        of_others = await recent_questions(replace(call, caller=replace(ME, key_hash="other")))
+
+    card = view.cards[0]
+    shown = replace(view, cards=[replace(card, confidence=c) for c in (0.1, 0.4, 0.05, None)])
+    assert [card.confidence for card in shown.likely] == [0.1, 0.4, None]
+    assert [card.confidence for card in shown.unlikely] == [0.05]
+    assert recent == ["Where does a heron nest?", "What does the grey heron eat?"]
+    assert of_others == []
 
 
 async def test_quotes_that_hardly_answer_are_not_said_to_answer() -> None:

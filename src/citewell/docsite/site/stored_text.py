@@ -56,6 +56,8 @@ class MarkedSpan:
     start: int
     end: int
     id: str
+    is_answer: bool = False
+    """Whether it is the part of a quote that answers."""
 
 
 @frozen
@@ -108,8 +110,8 @@ class _Rendering:
             bisect_right(self.starts, offset) - 1: section_id
             for offset, section_id in stored.section_ids.items()
         }
-        self.opened: deque[str] = deque()
-        """Ids of the marks whose beginnings were put into the text, in order."""
+        self.opened: deque[MarkedSpan] = deque()
+        """The marks whose beginnings were put into the text, in order."""
         self.named: set[str] = set()
         self._searched_to: dict[int, int] = {}
 
@@ -137,7 +139,7 @@ class _Rendering:
             end = min(mark.end - begin, len(content))
             if start < end and content[start:end].strip():
                 pieces += [content[done:start], _START, content[start:end], _END]
-                self.opened.append(mark.id)
+                self.opened.append(mark)
                 done = end
         return "".join((*pieces, content[done:]))
 
@@ -262,7 +264,7 @@ class _Pen:
 
     def __init__(self, rendering: _Rendering) -> None:
         self._rendering = rendering
-        self._mark_id: str | None = None
+        self._mark: MarkedSpan | None = None
 
     def mark_text(self, content: str) -> Iterator[Token]:
         for piece in _MARKERS.split(content):
@@ -285,13 +287,14 @@ class _Pen:
 
     def _follow(self, marker: str) -> None:
         opened = self._rendering.opened
-        self._mark_id = opened.popleft() if marker == _START and opened else None
+        self._mark = opened.popleft() if marker == _START and opened else None
 
     def _marked(self, leaf: Token) -> Token:
-        if self._mark_id is None:
+        if self._mark is None:
             return leaf
         token = Token("marked", "mark", 0, meta={"leaf": leaf})
-        token.attrSet("attributes", self._rendering.id_attribute(self._mark_id))
+        named = self._rendering.id_attribute(self._mark.id)
+        token.attrSet("attributes", named + ' class="answer"' * self._mark.is_answer)
         return token
 
 

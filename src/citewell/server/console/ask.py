@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -18,7 +19,9 @@ from citewell.core.errors import (
 )
 from citewell.server.console.door import complete_url, read_form, status_of
 from citewell.server.console.event_stream import EventStream
-from citewell.server.console.pages import html_of
+from citewell.server.console.pages import html_of, sentence
+from citewell.server.console.screen import suggestion_for_people
+from citewell.server.console.texts import Texts
 from citewell.tools.webapp import ask
 from citewell.tools.webapp.ask import Asked
 from citewell.tools.webapp.permissions import permissions_of
@@ -39,6 +42,10 @@ if TYPE_CHECKING:
     from citewell.tools.webapp.ask import AskView
 
 MAX_URLS = 10
+_ADDRESS = re.compile(r"https?://\S{1,2000}")
+_NUMBER = re.compile(r"\d{1,9}")
+# Steps that are said without a number.
+_SAID_ALIKE = frozenset({"analysis", "reranking", "expansion", "locality", "merge"})
 
 
 def ask_routes(door: Door, screen: Screen, app: OpensParts, *, draining: Draining) -> list[Route]:
@@ -57,6 +64,7 @@ class AskPages:
         self._screen = screen
         self._app = app
         self._draining = draining
+        self._texts = Texts()
 
     async def show(self, request: Request, call: Call) -> Response:
         """Show the box; with a question in the address, what is indexed is searched.
@@ -90,7 +98,11 @@ class AskPages:
             return self._stream(asked, call, again="again" in form)
         if not asked.urls:
             return RedirectResponse(f"/?{urlencode({'q': asked.question})}", status_code=303)
-        return await self._show(request, call, asked, await ask.ask(asked, call, self._app))
+        try:
+            view = await ask.ask(asked, call, self._app)
+        except CitewellError as error:
+            return await self._show(request, call, asked, None, error=error)
+        return await self._show(request, call, asked, view)
 
     async def _show(
         self,
@@ -103,7 +115,10 @@ class AskPages:
         begins: bool = False,
     ) -> Response:
         stats = await ask.count_corpus(call)
+        is_fresh = not asked.question and view is None
         values = {
+            "suggestion": "" if error is None else suggestion_for_people(error),
+            "recent": await ask.recent_questions(call) if is_fresh else [],
             "asked": asked,
             "view": view,
             "stats": stats,
@@ -111,7 +126,7 @@ class AskPages:
             "may": permissions_of(call.caller),
             "error": error,
             "begins": begins,
-            "at_once": urlencode([("q", asked.question), *_named(asked), ("now", "1")]),
+            "at_once": urlencode([*asked.address, ("now", "1")]),
         }
         status = 200 if error is None else status_of(error)
         return self._screen.show(request, "ask.html", values, status=status)
@@ -121,29 +136,39 @@ class AskPages:
 
         async def work(send_event: SendEvent) -> None:
             async def report(progress: Progress) -> None:
-                await send_event("progress", asdict(progress))
+                message = self._said_to_people(progress)
+                await send_event("progress", asdict(replace(progress, message=message)))
 
             try:
                 view = await run(asked, replace(call, on_progress=report), self._app)
             except CitewellError as error:
-                await send_event(
-                    "failed", {"message": error.message, "suggestion": error.suggestion}
-                )
+                reason = f"{sentence(error.message)} {suggestion_for_people(error)}".strip()
+                await send_event("failed", {"message": reason, "of_pages": bool(asked.urls)})
                 return
             values = {"view": view, "html_of": html_of, "may": permissions_of(call.caller)}
             await send_event("found", {"html": self._screen.render("ask_found.html", values)})
 
         return EventStream(work, self._draining)
 
+    def _said_to_people(self, progress: Progress) -> str:
+        """Return a step in plain words: those of tools are set by their specification."""
+        if progress.phase == "retrieval" and progress.message.startswith(ask.EVIDENCE_SO_FAR):
+            return progress.message
+        url = _ADDRESS.search(progress.message)
+        if url is not None:
+            return self._texts("ask.step_page", url=url[0].rstrip("."))
+        number = _NUMBER.search(progress.message)
+        if progress.phase == "retrieval" and number is not None:
+            return self._texts("ask.step_retrieval", count=int(number[0]))
+        if progress.phase in _SAID_ALIKE:
+            return self._texts(f"ask.step_{progress.phase}")
+        return progress.message
+
 
 def _is_read_by_people(request: Request) -> bool:
     """Return whether a browser asks that has not said that it runs no scripts."""
     is_browser = "text/html" in request.headers.get("accept", "") or "hx-request" in request.headers
     return is_browser and "now" not in request.query_params
-
-
-def _named(asked: Asked) -> list[tuple[str, str]]:
-    return [("url", url) for url in asked.urls]
 
 
 def _asked(question: str, urls: Iterable[str]) -> Asked:

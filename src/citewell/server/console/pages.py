@@ -70,7 +70,7 @@ class Pages:
         self._templates.filters["address"] = _address
         self._templates.filters["place"] = _place
         self._templates.filters["path_on"] = _path_on
-        self._templates.filters["sentence"] = _sentence
+        self._templates.filters["sentence"] = sentence
         self._templates.filters["plain"] = plain_lines
         self._templates.filters["said_of"] = lambda reason, url: _said_of(reason, url, texts)
         self._templates.filters["age"] = lambda text: age_of(text, texts)
@@ -135,7 +135,7 @@ def _size(count: int) -> str:
     return f"{size:,.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
 
 
-def _sentence(message: str) -> str:
+def sentence(message: str) -> str:
     """Return a message as a sentence: with a capital, unless it begins with a name, and an end."""
     words = message.strip()
     if re.match(r"[a-z]+[ ,]", words):

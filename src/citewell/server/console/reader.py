@@ -11,13 +11,17 @@ from starlette.routing import Route
 from citewell.core.errors import NotFound
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import reader
+from citewell.tools.webapp.ask import Asked
 from citewell.tools.webapp.fetches import compare_fetches
 from citewell.tools.webapp.handed_out import citations_of_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from citewell.core.citations import Citation
     from citewell.server.console.door import Door
     from citewell.server.console.screen import Screen
     from citewell.tools.tool import Call
@@ -37,10 +41,12 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
             part=None if part is None else part - 1,
             quote_id=request.query_params.get("quote"),
         )
+        cited = await citations_of_page(source_id, call)
         values = {
             "view": view,
             "html": html_of(view.html),
-            "cited": await citations_of_page(source_id, call),
+            "cited": cited,
+            "asked": _asked(request, cited),
         }
         return screen.show(request, "page.html", values)
 
@@ -63,6 +69,17 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
         ),
         Route("/page/{id:number}", show_under_old_address, methods=["GET"]),
     ]
+
+
+def _asked(request: Request, cited: Sequence[Citation]) -> Asked | None:
+    """Return the question that led to the page: that of the address, or of the quote it names."""
+    query = request.query_params
+    if query.get("q"):
+        return Asked(question=query["q"], urls=tuple(query.getlist("url")))
+    quote = query.get("quote")
+    of_quote = (citation.question for citation in cited if citation.citation_id == quote)
+    question = next(filter(None, of_quote), None)
+    return Asked(question=question) if question else None
 
 
 def _page_number(request: Request) -> int:

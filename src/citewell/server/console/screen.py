@@ -37,6 +37,8 @@ class Screen:
         """Return a page, or its main part for a script of the page."""
         shared = {
             "form_token": form_token(request),
+            # The question that a page was reached from.
+            "asked": None,
             "locked": False,
             # Unknown before the door has let anyone in: the menu then offers everything.
             "uses_desk": getattr(request.state, "uses_desk", True),

@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from citewell.tools.tool import Call, Tool, ToolOutput
 
 # The prefix and the separator of messages about what was found so far.
-_EVIDENCE_SO_FAR = "Evidence so far — "
+EVIDENCE_SO_FAR = "Evidence so far — "
 _NEXT_EVIDENCE = " | "
-ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
+# A quote of which fewer than one in seven answer.
+_UNLIKELY = 0.15
+_RECENT = 5
+_RECENT_CITATIONS = 60
+ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access", "citations")
 
 
 @frozen
@@ -42,6 +46,11 @@ class Asked:
 
     question: str
     urls: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> list[tuple[str, str]]:
+        """The fields of the address that asks it again."""
+        return [("q", self.question), *(("url", url) for url in self.urls)]
 
 
 @frozen
@@ -78,6 +87,18 @@ class AskView:
     followed: Sequence[FollowedPage]
     copies: Mapping[str, str]
     """Texts to copy, by their form."""
+    stored: Mapping[str, int]
+    """The ids of the pages that were checked, by URL."""
+
+    @property
+    def likely(self) -> Sequence[QuoteCard]:
+        """The best quote, and all that have a fair chance to answer."""
+        return [card for at, card in enumerate(self.cards) if at == 0 or not _is_unlikely(card)]
+
+    @property
+    def unlikely(self) -> Sequence[QuoteCard]:
+        """The other quotes."""
+        return [card for card in self.cards[1:] if _is_unlikely(card)]
 
     @property
     def is_sure(self) -> bool:
@@ -145,9 +166,9 @@ async def _run(
 def _for_people(on_progress: OnProgress) -> OnProgress:
     async def report(progress: Progress) -> None:
         message = unbracketed(progress.message)
-        if message.startswith(_EVIDENCE_SO_FAR):
-            quotes = message.removeprefix(_EVIDENCE_SO_FAR).split(_NEXT_EVIDENCE)
-            message = _EVIDENCE_SO_FAR + _NEXT_EVIDENCE.join(map(_as_read, quotes))
+        if message.startswith(EVIDENCE_SO_FAR):
+            quotes = message.removeprefix(EVIDENCE_SO_FAR).split(_NEXT_EVIDENCE)
+            message = EVIDENCE_SO_FAR + _NEXT_EVIDENCE.join(map(_as_read, quotes))
         await on_progress(replace(progress, message=message))
 
     return report
@@ -164,14 +185,14 @@ def _as_read(evidence: str) -> str:
 async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief: str) -> AskView:
     quotes = result.quotes
     pages = await call.parts.store.page_texts([quote.source_id for quote in quotes])
-    wanted = frozenset(content_words(asked.question))
     excerpts = [
         excerpt_of(
             pages[quote.source_id].text,
             quote.start,
             quote.end,
             quote_id=f"card-{quote.citation_id}",
-            question_words=wanted,
+            # Of the part of the question that it is for.
+            question_words=frozenset(content_words(quote.sub_query or asked.question)),
             escapes=pages[quote.source_id].info.kind == "markdown",
         )
         for quote in quotes
@@ -184,6 +205,7 @@ async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief:
         result=result,
         cards=[_card(quote, rendered) for quote, rendered in zip(shown, html, strict=True)],
         followed=_tree(result),
+        stored=await _stored_pages([page.url for page in result.checked], call),
         copies={
             "brief": brief,
             "markdown": as_markdown(shown),
@@ -193,6 +215,12 @@ async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief:
         if shown
         else {},
     )
+
+
+async def _stored_pages(urls: Sequence[str], call: Call) -> dict[str, int]:
+    store, project = call.parts.store, call.caller.project
+    pages = [await store.find_page(url, project=project) for url in urls]
+    return {url: page.source_id for url, page in zip(urls, pages, strict=True) if page is not None}
 
 
 def _card(quote: Quote, html: str) -> QuoteCard:
@@ -207,6 +235,10 @@ def _card(quote: Quote, html: str) -> QuoteCard:
         confidence=quote.confidence,
         quote=quote,
     )
+
+
+def _is_unlikely(card: QuoteCard) -> bool:
+    return card.confidence is not None and card.confidence < _UNLIKELY
 
 
 def _shortest(path: Sequence[str]) -> Sequence[str]:
@@ -233,6 +265,17 @@ def _tree(result: OrchestrationResult) -> list[FollowedPage]:
         )
 
     return [grow(url, None) for url in result.seeds]
+
+
+async def recent_questions(call: Call) -> list[str]:
+    """Return what the caller has asked last and got quotes for, newest first."""
+    status.TOOL.refuse_others(call.caller)
+    await call.parts.citations.write_out()
+    cited = await call.parts.store.citations.list_citations(
+        call.caller.owner, project=call.caller.project, limit=_RECENT_CITATIONS
+    )
+    questions = dict.fromkeys(citation.question for citation in cited if citation.question)
+    return list(questions)[:_RECENT]
 
 
 async def count_corpus(call: Call) -> CorpusStats:

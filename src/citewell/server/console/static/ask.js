@@ -54,7 +54,24 @@
     if (!isElsewhere) document.getElementById("found-heading").focus({ preventScroll: true });
   };
 
+  // At the field of the pages, where one of them is why.
+  const showFailure = ({ message, of_pages: isOfPages }) => {
+    const place = isOfPages && document.getElementById("urls-problem");
+    if (place) {
+      document.querySelector(".ask-pages").open = true;
+      place.textContent = message;
+      document.getElementById("urls").setAttribute("aria-invalid", "true");
+      document.getElementById("urls").focus();
+      return;
+    }
+    const line = Object.assign(document.createElement("p"), { className: "error", textContent: message });
+    line.setAttribute("role", "alert");
+    document.getElementById("found").replaceChildren(line);
+  };
+
   const begin = (form) => {
+    document.getElementById("urls")?.removeAttribute("aria-invalid");
+    document.getElementById("urls-problem")?.replaceChildren();
     document.querySelector(".ask").classList.remove("fresh");
     document.getElementById("found").replaceChildren();
     part("steps").replaceChildren();
@@ -95,7 +112,7 @@
       if (!answer.ok) throw new Error(await citewell.reasonOf(answer));
       for await (const { name, data } of eventsOf(answer)) {
         if (name === "progress") showStep(data);
-        else if (name === "failed") citewell.say(`${data.message} ${data.suggestion}`, true);
+        else if (name === "failed") showFailure(data);
         else if (name === "found") showFound(data);
       }
       if (!again) remember(fields);

@@ -22,8 +22,14 @@
     htmx.ajax("GET", address, { target: "#content", swap: "innerHTML" });
   };
 
-  // Sections count from a little below the header on.
-  const TOP_PIXELS = 120;
+  // Sections count from a little below the header and the bar on.
+  const TOP_PIXELS = 150;
+
+  // The bar repeats the title only while the heading is out of sight.
+  const showTitle = () => {
+    const bar = document.querySelector("[data-reader-bar]");
+    if (bar) bar.dataset.readerBar = document.querySelector(".reader-head h1").getBoundingClientRect().bottom < bar.getBoundingClientRect().bottom ? "below" : "top";
+  };
 
   const currentLink = (links) => {
     const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
@@ -54,6 +60,7 @@
     isDue = true;
     requestAnimationFrame(() => {
       isDue = false;
+      showTitle();
       followSection();
     });
   };
@@ -64,6 +71,7 @@
     if (outline) outline.open = window.matchMedia("(min-width: 48.01rem)").matches;
     followSection();
     show();
+    showTitle();
   };
 
   window.addEventListener("scroll", followSoon, { passive: true });
