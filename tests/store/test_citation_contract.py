@@ -261,3 +261,20 @@ async def test_old_and_too_many_citations_are_forgotten(store: Store) -> None:
     assert [each.question for each in await listed(store)] == ["4?", "3?"]
     assert await store.citations.forget("ann", project="default") == 2
     assert await listed(store) == []
+
+
+async def test_citations_are_found_by_a_part_of_question_page_or_quote(store: Store) -> None:
+    page = await put(store)
+    fish = quoted(page, 13, 27, question="What is eaten?")
+    await store.citations.remember([quoted(page), fish])
+
+    async def found(matching: str) -> list[str]:
+        listed = await store.citations.list_citations(
+            "ann", project="default", limit=9, matching=matching
+        )
+        return [citation.question for citation in listed]
+
+    assert await found("EATEN") == ["What is eaten?"]
+    assert await found("eat fish") == ["What is eaten?"]
+    assert len(await found("birds.example")) == 2
+    assert await found("stork") == []

@@ -43,14 +43,19 @@ class CitationStore:
         limit: int,
         verdict: Verdict | None = None,
         offset: int = 0,
+        matching: str | None = None,
     ) -> list[Citation]:
-        """Return the owner's citations, newest first, without the first `offset`."""
+        """Return the owner's citations, newest first, without the first `offset`.
+
+        `matching` is a part of the question, the title, the URL or the quote, in any case.
+        """
         values = {
             "owner": owner,
             "project": project,
             "limit": limit,
             "verdict": verdict,
             "offset": offset,
+            "matching": matching.lower() if matching else None,
         }
         rows = await self._database.fetch_all("list_citations", values)
         return [_citation(row) for row in rows]

@@ -26,6 +26,11 @@ WHERE NOT :is_shown_again;
 SELECT * FROM citation
 WHERE owner = :owner AND project = :project
     AND (CAST(:verdict AS text) IS NULL OR verdict = :verdict)
+    AND (
+        CAST(:matching AS text) IS NULL
+        OR lower(question || ' ' || title || ' ' || url || ' ' || quote)
+            LIKE '%' || CAST(:matching AS text) || '%'
+    )
 ORDER BY handed_at DESC, citation_id DESC, question DESC
 LIMIT :limit OFFSET :offset;
 

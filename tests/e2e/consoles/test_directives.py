@@ -18,7 +18,7 @@ def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
     for content, task in (("Tidy up", ""), ("Ship it", "release"), (HOSTILE, "")):
         page.get_by_label("New directive").fill(content)
         page.locator("#task").fill(task)
-        page.get_by_role("button", name="Add as next", exact=True).click()
+        page.get_by_role("button", name="Add", exact=True).click()
         expect(pending.filter(has_text=content)).to_have_count(1)
         expect(page.get_by_label("New directive")).to_have_value("")
     expect(pending.first).to_contain_text(HOSTILE)
@@ -42,13 +42,10 @@ def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
 def test_directives_are_delivered_in_the_order_that_is_shown(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ann)
     pending = page.locator("[data-list=pending] > li")
-    for content, button in (
-        ("Then this", "Add as next"),
-        ("Last of all", "Add as last"),
-        ("First this", "Add as next"),
-    ):
+    for content, is_last in (("Then this", False), ("Last of all", True), ("First this", False)):
         page.get_by_label("New directive").fill(content)
-        page.get_by_role("button", name=button, exact=True).click()
+        page.get_by_label("after the others").set_checked(is_last)
+        page.get_by_role("button", name="Add", exact=True).click()
         expect(pending.filter(has_text=content)).to_have_count(1)
 
     order = ["First this", "Then this", "Last of all"]
@@ -60,7 +57,7 @@ def test_directives_are_delivered_in_the_order_that_is_shown(tab: Tab) -> None:
 def test_a_form_that_is_sent_twice_by_a_hasty_hand_counts_once(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ben)
     page.get_by_label("New directive").fill("Once")
-    page.get_by_role("button", name="Add as next", exact=True).dblclick()
+    page.get_by_role("button", name="Add", exact=True).dblclick()
     expect(page.locator("[data-list=pending] > li")).to_have_count(1)
     expect(page.get_by_label("New directive")).to_have_value("")
 
@@ -82,7 +79,7 @@ def test_directives_are_ordered_edited_and_kept_as_templates(tab: Tab) -> None:
     pending = page.locator("[data-list=pending] > li")
     for content in ("Third", "Second", "First"):
         page.get_by_label("New directive").fill(content)
-        page.get_by_role("button", name="Add as next", exact=True).click()
+        page.get_by_role("button", name="Add", exact=True).click()
         expect(pending.first).to_contain_text(content)
     expect(pending.first.get_by_role("button", name="Deliver earlier: First")).to_be_disabled()
 
@@ -121,7 +118,7 @@ def queue(tab: Tab, *contents: str) -> None:
     """Add directives; the last is delivered first."""
     for content in contents:
         tab.page.get_by_label("New directive").fill(content)
-        tab.page.get_by_role("button", name="Add as next", exact=True).click()
+        tab.page.get_by_role("button", name="Add", exact=True).click()
         expect(tab.page.locator("[data-list=pending] > li").first).to_contain_text(content)
 
 

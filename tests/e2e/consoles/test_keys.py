@@ -6,7 +6,7 @@ import re
 
 import httpx2
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 from tests.e2e.consoles.conftest import DIRECTIVES, Tab, picture, run_apart
 from tests.e2e.looks import faults_of
 from tests.site import wait_until
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_two_keys_see_only_their_own_and_a_key_can_be_cleared(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ann)
     page.get_by_label("New directive").fill("For Ann's agent")
-    page.get_by_role("button", name="Add as next", exact=True).click()
+    page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("[data-list=pending] > li")).to_have_count(1)
 
     page.get_by_text(re.compile("^Key")).click()
@@ -106,6 +106,16 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     picture(page, "keys")
     assert tab.served.call("status", {}, key=first)
 
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    page.get_by_role("banner").get_by_role("link", name="Library").click(no_wait_after=True)
+    wait_until(lambda: asked == ["beforeunload"])
+    expect(page.locator("#new-token")).to_have_text(first)
     page.reload()
     expect(page.locator("#new-token")).to_have_count(0)
     expect(row).to_contain_text("last used")

@@ -36,7 +36,7 @@ def fill_desk(page: Page, scene: Scene, agents: ThreadPoolExecutor) -> list[Futu
     page.goto(f"{scene.url}/mcp/tools/get_user_requests")
     for content in ("Count the herons again", "Write the report", "Tidy up the tags"):
         page.get_by_label("New directive").fill(content)
-        page.get_by_role("button", name="Add as next", exact=True).click()
+        page.get_by_role("button", name="Add", exact=True).click()
         expect(page.locator("[data-list=pending] > li").filter(has_text=content)).to_have_count(1)
     scene.call("get_user_request")
     question = (

@@ -21,14 +21,23 @@ def test_a_question_is_answered_by_quotes_that_lead_into_their_page(tab: Tab) ->
     expect(page.get_by_role("heading", name="These quotes answer it")).to_be_focused()
     card = page.locator(".quote-card").first
     expect(card.locator("mark").first).to_contain_text("The grey heron eats fish")
+    expect(card.locator("mark.answer")).to_have_text(
+        "The grey heron eats fish, frogs and small mammals."
+    )
     expect(card.locator("mark b").first).to_have_text("grey")
     assert page.url.endswith("/?q=What+does+the+grey+heron+eat%3F")
     tab.check_looks()
 
     card.get_by_role("link", name="The heron handbook").click()
     expect(page.locator("mark").first).to_be_in_viewport()
-    page.go_back()
+    tab.check_looks()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator(".bar-title")).to_be_in_viewport()
+    expect(page.locator(".bar-title")).to_have_css("visibility", "visible")
+    page.get_by_role("link", name="Back to the answers").click()
     expect(page.locator(".quote-card").first).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="The heron handbook")).to_be_visible()
 
 
 def test_an_address_with_a_question_shows_its_frame_and_searches_from_there(tab: Tab) -> None:
@@ -116,7 +125,10 @@ def test_a_question_can_be_stopped_and_a_failure_says_why(tab: Tab) -> None:
 
     page.get_by_label("URLs, one per line").fill("ftp://nowhere.example/")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator("#message, #found .note").first).to_contain_text("http")
+    expect(page.locator("#urls-problem")).to_contain_text("is not an http or https URL.")
+    expect(page.get_by_label("URLs, one per line")).to_be_focused()
+    expect(page.locator("#message")).to_be_hidden()
+    tab.check_looks()
 
 
 def test_a_search_works_without_scripts(browser: Browser, scene: Scene) -> None:

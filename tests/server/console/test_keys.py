@@ -8,10 +8,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.server.console.serving import DIRECTIVES, form_token
+from tests.server.console.serving import DIRECTIVES, console, form_token
 from tests.server.shelf import Shelf
 from tests.server.test_http_access import bearer, call, make_keys
 from tests.server.tiny import Aviary, Said, Words, serving
+from tests.store.test_access_contract import call as logged_call
 from typing_extensions import override
 
 from citewell.access.keys import KeyTerms
@@ -221,4 +222,32 @@ async def test_an_unexpected_error_in_the_log_names_its_request() -> None:
     assert "INTERNAL_ERROR" in log
     assert "Request: heron-7" in log
     assert "no bottom" not in log
-    assert "failed: the part in red" in usage
+    assert "Succeeded" in usage
+
+
+async def test_a_server_without_keys_says_who_can_use_it() -> None:
+    async with console() as http:
+        page = (await http.get(KEYS)).text
+    async with console(mcp_host="0.0.0.0", mcp_allow_anonymous=True) as http:
+        from_elsewhere = await http.get(KEYS)
+
+    assert "Only programs on this machine can use this server" in page
+    assert from_elsewhere.status_code == 403
+
+
+async def test_a_stopped_call_is_not_shown_as_a_failure(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    store = await open_store(shelf.settings.database_url)
+    outcomes = ("UNFINISHED", "TIMEOUT")
+    await store.access.record_calls([logged_call("", outcome=outcome) for outcome in outcomes])
+    await store.aclose()
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=120) as http,
+    ):
+        every = (await http.get("/mcp/console/calls")).text
+        failed = (await http.get("/mcp/console/calls?failed=1")).text
+
+    assert '<span class="state ">stopped</span>' in every
+    assert "2026-03-14 12:00:00 UTC" in every
+    assert (">stopped<" in failed, "TIMEOUT" in failed) == (False, True)

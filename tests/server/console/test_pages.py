@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from tests.drafts import draft
 from tests.server.console.serving import ANN, DIRECTIVES, QUESTIONS, console, form_token
-from tests.server.shelf import HERONS, Shelf
+from tests.server.shelf import HERONS, OWLS, Shelf
 from tests.server.tiny import serving
 
 from citewell.core.library import Discovery
@@ -315,6 +315,27 @@ async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
     assert page.count('class="card quote-card"') == int(total[1])
     assert "“What does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
     assert "“Which fish does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
+
+
+async def test_citations_are_filtered_and_long_quotes_folded() -> None:
+    long = "The grey heron eats fish. " + "It stands still for hours in the shallow water. " * 12
+    shelf = Shelf(draft("https://birds.example/long", long, title="Long"), OWLS)
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=120) as http,
+    ):
+        for question in ("What does the grey heron eat?", "What does the tawny owl eat?"):
+            await http.get("/", params={"q": question})
+        every = (await http.get("/citations")).text
+        owls = (await http.get("/citations", params={"q": "TAWNY owl eat?"})).text
+        none = (await http.get("/citations", params={"q": "stork"})).text
+
+    folded = re.findall(r'<details class="long-quote"><summary><span class="short">([^<]*)', every)
+    assert all(len(beginning) < 300 for beginning in folded)
+    assert len(folded) == 1
+    assert ("tawny owl" in owls, "grey heron eats" in owls) == (True, False)
+    assert "No citation matches." in none
+    assert ">gone <" not in every
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,15 @@ def citation_routes(door: Door, screen: Screen) -> list[Route]:
 
     async def show_citations(request: Request, call: Call) -> Response:
         asked = request.query_params.get("verdict")
+        matching = request.query_params.get("q", "").strip()[:200]
         number = parse_number(request.query_params.get("page", "")) or 1
         view = await list_handed_out(
             call,
             verdict=next((verdict for verdict in VERDICTS if verdict == asked), None),
             screen=min(max(number, 1), _MOST_SCREENS) - 1,
+            matching=matching or None,
         )
-        values = {"view": view, "verdicts": VERDICTS, "html_of": html_of}
+        values = {"view": view, "matching": matching, "verdicts": VERDICTS, "html_of": html_of}
         return screen.show(request, "citations.html", values)
 
     return [

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HANDED_OUT_NEEDS: tuple[PartName, ...] = ("store", "citations", "fetcher")
 
-_ON_A_SCREEN = 50
+_ON_A_SCREEN = 20
 _OF_A_PAGE = 100
 
 
@@ -49,9 +49,11 @@ class HandedOutView:
 
 
 async def list_handed_out(
-    call: Call, *, verdict: Verdict | None = None, screen: int = 0
+    call: Call, *, verdict: Verdict | None = None, screen: int = 0, matching: str | None = None
 ) -> HandedOutView:
     """Return the caller's own citations; those of another key do not exist.
+
+    `matching` is a part of the question, the title, the URL or the quote, in any case.
 
     Raises:
         ScopeViolation: the caller's key cannot read.
@@ -66,6 +68,7 @@ async def list_handed_out(
         owner,
         project=project,
         verdict=verdict,
+        matching=matching,
         limit=_ON_A_SCREEN + 1,
         offset=screen * _ON_A_SCREEN,
     )

@@ -118,13 +118,14 @@ def _sum(name: str, usages: Sequence[DailyUsage]) -> UsageSum:
 
 
 def _with_idle_days(sums: Sequence[UsageSum], month: str | None) -> list[UsageSum]:
-    """Return every day of a month, also those without a call and those to come."""
+    """Return every day of a month up to today, also those without a call."""
     if month is None:
         return list(sums)
     by_day = {usage.name: usage for usage in sums}
     year, number = int(month[:4]), int(month[5:])
     names = [f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1)]
-    return [by_day.get(name) or _sum(name, ()) for name in names]
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    return [by_day.get(name) or _sum(name, ()) for name in names if name <= today]
 
 
 def _most_first(sums: Sequence[UsageSum]) -> list[UsageSum]:

@@ -97,10 +97,22 @@ const citewell = (() => {
     location.reload();
   });
 
-  // A key that was made just now: copied, or used from here on.
+  // A key that was made just now: copied, or used from here on; else it is lost with the page.
+  const unsaved = () => document.querySelector("[data-unsaved-key]");
+  window.addEventListener("beforeunload", (event) => {
+    if (unsaved()) event.preventDefault();
+  });
+  document.addEventListener("htmx:confirm", (event) => {
+    const card = event.detail.elt.matches("a") && unsaved();
+    if (card && !confirm(card.dataset.unsavedKey)) event.preventDefault();
+    else if (card) card.removeAttribute("data-unsaved-key");
+  });
+  document.addEventListener("copy", () => unsaved()?.removeAttribute("data-unsaved-key"));
+
   document.addEventListener("click", (event) => {
     const { copyText, useKey, then } = event.target.dataset ?? {};
     if (copyText) copy(document.getElementById(copyText).textContent);
+    if (copyText || useKey) unsaved()?.removeAttribute("data-unsaved-key");
     if (!useKey) return;
     remember(document.getElementById(useKey).textContent);
     location.assign(then);

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const UNDO_MILLISECONDS = 8000;
+  const UNDO_SECONDS = 8;
   const { text } = citewell;
   let pending = null;
 
@@ -17,8 +17,9 @@
 
   const drop = () => {
     const form = pending?.form;
-    clearTimeout(pending?.timer);
+    clearInterval(pending?.timer);
     pending = null;
+    document.getElementById("content").classList.remove("going");
     return form;
   };
 
@@ -39,8 +40,15 @@
     });
     form.closest("details")?.removeAttribute("open");
     undo.focus();
-    const timer = setTimeout(() => finish().catch(() => citewell.say(text("unreachable"), true)), UNDO_MILLISECONDS);
-    pending = { form, timer };
+    document.getElementById("content").classList.add("going");
+    let seconds = UNDO_SECONDS;
+    const count = () => {
+      undo.textContent = text("undo_in").replace("{seconds}", seconds);
+      if (seconds === 0) finish().catch(() => citewell.say(text("unreachable"), true));
+      seconds -= 1;
+    };
+    pending = { form, timer: setInterval(count, 1000) };
+    count();
   };
 
   // Whoever leaves the page has not changed their mind.

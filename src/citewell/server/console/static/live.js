@@ -70,7 +70,8 @@
     const seconds = (moment - Date.now()) / 1000;
     if (Math.abs(seconds) > 31 * 86400) return moment.toISOString().slice(0, 10);
     const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS.at(-1);
-    return relative.format(Math.trunc(seconds / length), unit);
+    // What is almost a week away is so for the reader; what is past has its full units.
+    return relative.format((seconds > 0 ? Math.round : Math.trunc)(seconds / length), unit);
   };
 
   const showTimes = (part) => {
