@@ -93,8 +93,9 @@ class WebsitePage:
 
     @property
     def more_known(self) -> int:
-        """How many pages were known when the limit ended the crawl."""
-        return self.urls.get("waiting", 0)
+        """How many pages were known when the limit ended the crawl; 0 where a person did."""
+        is_full = self.urls.get("read", 0) >= self.view.website.options.max_pages
+        return self.urls.get("waiting", 0) if is_full else 0
 
     @property
     def higher_limit(self) -> int:
