@@ -220,3 +220,11 @@ def test_emphasis_at_the_start_of_a_bold_term_leaves_no_star() -> None:
     page = "***z* = not (*x*)**: Return the logical NOT of *x* in all of its elements.\n"
 
     assert fragment_of(page.strip(), page) == "z%20=%20not%20%28x,of%20its%20elements"
+
+
+def test_a_dollar_inside_of_a_word_begins_no_formula() -> None:
+    page = "Try M$Windows with two axes. The first M$Windows stick.\n"
+
+    assert fragment_of("M$Windows with two axes. The first M$Windows", page) == (
+        "M$Windows%20with%20two,The%20first%20M$Windows"
+    )

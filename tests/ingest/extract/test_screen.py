@@ -48,6 +48,12 @@ def test_the_parameters_of_javadoc_are_a_block_and_its_signature_keeps_its_lines
     assert screen_of(html) == f"@Input\nvoid\xa0wade{BLOCK}(int depth)"
 
 
+def test_the_letter_before_a_name_in_a_list_of_doxygen_is_a_box() -> None:
+    html = '<td><span class="icona"><span class="icon">C</span></span><a href="#">heron</a></td>'
+
+    assert screen_of(f"<table><tr>{html}</tr></table>") == f"C{BLOCK}heron"
+
+
 def test_a_line_break_where_words_may_be_broken_is_no_space() -> None:
     html = (
         "<p><code>&lt;A,<wbr>\nR&gt;</code> is<wbr> fish</p>"

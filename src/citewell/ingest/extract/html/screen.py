@@ -34,8 +34,8 @@ _PROGRAM_CLASSES = (
     "module-signature",
 )  # fmt: skip
 _PROGRAM_BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
-# Tabs above the tables of Javadoc.
-_BLOCK_CLASSES = ("activetabletab", "tabletab")
+# Tabs above the tables of Javadoc, and the letters before the names in Doxygen's lists.
+_BLOCK_CLASSES = ("activetabletab", "tabletab", "icona")
 _PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
 # What style sheets hide, some until it is clicked or pointed at: pragmas of Nim, tooltips, menus,
