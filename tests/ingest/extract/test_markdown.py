@@ -243,3 +243,22 @@ After.
 After.
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            '<img src="logo.svg" align="right"\n     alt="A heron"\n     width="180">\n\nWades.\n',
+            "![A heron](https://example.org/docs/a/logo.svg)\n\nWades.\n",
+        ),
+        (
+            'See <a\n  href="b.md">it</a> now.\n',
+            "See [it](https://example.org/docs/a/b.md) now.\n",
+        ),
+        ("Depth <a\nis less.\n\nThen > so.\n", "Depth <a\nis less.\n\nThen > so.\n"),
+    ],
+    ids=["image", "link", "no tag"],
+)
+def test_a_tag_of_several_lines_is_read_as_one(source: str, text: str) -> None:
+    assert markdown(source) == text

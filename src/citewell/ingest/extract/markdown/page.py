@@ -38,6 +38,8 @@ _HTML_BLOCK = re.compile(
     r"|template|iframe|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
     re.IGNORECASE,
 )
+_OPEN_TAG = re.compile(r"<(?:img|a)(?:\s[^<>]*+)?\Z", re.IGNORECASE)
+_MOST_TAG_LINES = 12
 _HIDING = re.compile(r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden")
 _WHOLE_ELEMENTS = frozenset(
     {"iframe", "math", "noscript", "pre", "script", "style", "svg", "table", "template"}
@@ -109,9 +111,13 @@ class _MarkdownReader:
             return at + 2
         if _HTML_BLOCK.match(line):
             return self._parse_html(lines, at)
-        if not _is_mdx_line(line):
-            self._output.append(self._inline.rewrite(line))
-        return at + 1
+        if _is_mdx_line(line):
+            return at + 1
+        end = _tag_end(lines, at)
+        if end > at + 1:
+            line = " ".join([line.rstrip(), *map(str.strip, lines[at + 1 : end])])
+        self._output.append(self._inline.rewrite(line))
+        return end
 
     def _is_underlined(self, lines: list[str], at: int) -> bool:
         line = lines[at]
@@ -184,6 +190,17 @@ def _is_mdx_line(line: str) -> bool:
         return bool(_MDX_EXPORT.match(line))
     is_import = line.startswith(("import ", "import\t")) and line.endswith(("'", '"', "';", '";'))
     return is_import and bool(_MDX_SOURCE.search(line))
+
+
+def _tag_end(lines: list[str], at: int) -> int:
+    """Return the line after one that closes the image or link whose tag a line leaves open."""
+    if "<" in lines[at] and _OPEN_TAG.search(lines[at]):
+        for end in range(at + 1, min(at + _MOST_TAG_LINES, len(lines))):
+            if not lines[end].strip() or "<" in lines[end].partition(">")[0]:
+                break
+            if ">" in lines[end]:
+                return end + 1
+    return at + 1
 
 
 def fence_end(lines: list[str], at: int, marks: str) -> int:
