@@ -50,6 +50,16 @@ def test_no_page_scrolls_sideways(tab: Tab, folder: DocsFolder, width: int) -> N
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
+def test_a_table_that_is_wider_than_a_phone_shows_it_and_keeps_commands_whole(tab: Tab) -> None:
+    tab.page.set_viewport_size({"width": 320, "height": 800})
+    tab.go("wide.html")
+    table = tab.page.locator(".table-scroll").first
+
+    assert table.evaluate("(part) => part.scrollWidth > part.clientWidth")
+    assert "linear-gradient" in table.evaluate("(part) => getComputedStyle(part).backgroundImage")
+    assert table.locator("code").first.evaluate("(code) => code.getClientRects().length") == 1
+
+
 def test_the_menu_of_a_narrow_screen_opens_and_closes(tab: Tab) -> None:
     tab.page.set_viewport_size({"width": 390, "height": 800})
     tab.go("index.html")

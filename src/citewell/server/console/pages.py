@@ -18,7 +18,7 @@ from citewell.server.console.texts import Texts
 from citewell.tools.webapp.plain_lines import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from starlette.requests import Request
 
@@ -61,7 +61,10 @@ class Pages:
             if file.name.rpartition(".")[2] in _MEDIA_TYPES
         }
         self._files["console.css"] = _without_filling(self._files["console.css"])
-        self._files["app.js"] = b"".join(self._files[f"{name}.js"] for name in _SCRIPTS)
+        scripts = b"".join(self._files[f"{name}.js"] for name in _SCRIPTS)
+        self._files["app.js"] = _trimmed(
+            line for line in scripts.splitlines() if not line.lstrip().startswith(b"//")
+        )
         texts = Texts()
         self._templates.filters["digest"] = _digest
         self._templates.filters["difference"] = mark_difference
@@ -117,7 +120,11 @@ class Pages:
 def _without_filling(css: bytes) -> bytes:
     """Return a style sheet without comments, indentation and empty lines: an eighth of it."""
     kept = b"".join(part.rpartition(b"*/")[2] for part in css.split(b"/*"))
-    return b"\n".join(line.strip() for line in kept.splitlines() if line.strip())
+    return _trimmed(kept.splitlines())
+
+
+def _trimmed(lines: Iterable[bytes]) -> bytes:
+    return b"\n".join(line.strip() for line in lines if line.strip())
 
 
 def _digest(content: str | bytes) -> str:
