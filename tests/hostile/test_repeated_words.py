@@ -104,3 +104,11 @@ async def test_quotes_are_looked_for_beside_the_event_loop() -> None:
 
     # In CPU time of the loop's own thread, so that other work on the machine does not count.
     assert longest < 0.1
+
+
+def test_quotes_that_are_left_when_the_time_is_over_are_not_begun() -> None:
+    quotes = [("The heron eats fish.", None), ("The egret eats fish.", None)]
+
+    results = verify_quotes(quotes, "The heron eats fish. It nests in trees.", 0.0)
+
+    assert [result["verdict"] for result in results] == ["exact"]

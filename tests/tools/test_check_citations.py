@@ -7,8 +7,9 @@ from collections import Counter
 import pytest
 from tests.drafts import draft
 from tests.site import Response, running_site
-from tests.tools.library import open_library
+from tests.tools.library import HERONS, open_library
 
+from citewell.app.citation_check import CitationChecker
 from citewell.core.records import Caller
 from citewell.tools.evidence.check_citations import MAX_LIVE_PAGES
 
@@ -73,3 +74,14 @@ async def test_pages_of_packages_are_compared_and_never_fetched() -> None:
         checked = await library.call("check_citations", text=text)
 
     assert checked["counts"] == {"exact": 1, "not_indexed": 1}
+
+
+async def test_what_is_left_when_the_time_is_over_is_not_checked() -> None:
+    async with open_library() as library:
+        checker = CitationChecker(
+            library.parts.store, library.parts.ingester, project="default", seconds=0
+        )
+        checked = await checker.check(f"“The grey heron eats fish” ({HERONS.url})")
+
+    assert [row.verdict for row in checked] == ["not_checked"]
+    assert checked[0].explanation.startswith("There was no time left for it")

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 from tests.site import Site, running_site
-from tests.tools.library import HERONS, Library, open_library
+from tests.tools.library import HERONS, ME, Library, open_library
+
+from citewell.tools.kb.verify_quote import VerifyQuoteInput, render, run
+from citewell.tools.tool import Call
 
 pytestmark = pytest.mark.anyio
 
@@ -112,3 +115,16 @@ async def test_at_least_one_quote_is_needed_and_none_may_be_empty(
         refused = await library.call("kb.verify_quote", url=HERONS.url, **arguments)
 
     assert refused["error"]["code"] == "INVALID_ARGUMENT"
+
+
+async def test_quotes_that_are_left_when_the_time_is_over_are_named() -> None:
+    quotes = ["The grey heron", "It nests in trees."]
+    async with open_library(mcp_tool_timeout=0.0) as library:
+        # Not through the registry, which would end a call that has no time.
+        call = Call(parts=library.parts, caller=ME)
+        output = await run(VerifyQuoteInput(quote=quotes, url=HERONS.url), call)
+
+    assert output.results is not None
+    assert [row.verdict for row in output.results] == ["exact", "not_checked"]
+    assert output.verdict == "not_checked"
+    assert "2. NOT_CHECKED\nThe page is long" in render(output, call)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import KW_ONLY, dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
+
+import anyio
 
 from citewell.app.quote_search import holds_in_order, look_for_quote
 from citewell.app.stored_pages import find_stored_page
@@ -90,7 +93,8 @@ class _BeyondLimit:
 class CitationChecker:
     """Checks the references of documents; each page is read once, for all references to it.
 
-    At most `max_live_pages` are fetched; references to further ones are `not_checked`.
+    At most `max_live_pages` are fetched; references to further ones are `not_checked`, and so are
+    those that are left after `seconds`.
     """
 
     store: Store
@@ -100,6 +104,7 @@ class CitationChecker:
     against: CheckedAgainst = "auto"
     may_see: Callable[[PageInfo], bool] = lambda page: True
     max_live_pages: int = MAX_REFERENCES
+    seconds: float = math.inf
 
     def __post_init__(self) -> None:
         self._live_pages = 0
@@ -116,7 +121,12 @@ class CitationChecker:
             for reference in parse_references(document)
             if reference.quote or not await self._is_example(reference.url or "")
         ][:MAX_REFERENCES]
-        return [await self._check(reference) for reference in references]
+        checked: list[CheckedReference] = []
+        with anyio.move_on_after(self.seconds):
+            for reference in references:
+                checked += [await self._check(reference)]
+        left = references[len(checked) :]
+        return [*checked, *(_without_time(reference) for reference in left)]
 
     async def _is_example(self, url: str) -> bool:
         return (
@@ -229,6 +239,14 @@ class CitationChecker:
             return None
         page = await self.store.get_page(info.source_id)
         return None if page is None else _Source(text=page.text, whole=page.info, is_live=False)
+
+
+def _without_time(reference: Reference) -> CheckedReference:
+    return CheckedReference(
+        reference=reference,
+        verdict="not_checked",
+        explanation="There was no time left for it; check it with fewer quotes of long pages.",
+    )
 
 
 def _not_indexed(reference: Reference, *, is_supplied: bool) -> CheckedReference:

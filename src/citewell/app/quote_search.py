@@ -6,6 +6,7 @@ calls of this process; the other one has a limit, ends with its caller, and is s
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from citewell.answer.verify import (
@@ -26,9 +27,15 @@ _SHORT_CHARACTERS = 5_000
 
 
 async def look_for_quotes(
-    quotes: Sequence[tuple[str, int | None]], text: str, *, sandbox: Sandbox
+    quotes: Sequence[tuple[str, int | None]],
+    text: str,
+    *,
+    sandbox: Sandbox,
+    cpu_seconds: float = math.inf,
 ) -> list[Verification]:
     """Return whether `text` still holds each quote, which stood at its start; see `verify_quote`.
+
+    Results of the last quotes are missing where `cpu_seconds` are over before; the first is there.
 
     Raises:
         ExtractionError: it took too long.
@@ -36,9 +43,9 @@ async def look_for_quotes(
     if not quotes:
         return []
     if len(text) <= _SHORT_CHARACTERS:
-        verdicts = await in_thread(verify_quotes, quotes, text)
+        verdicts = await in_thread(verify_quotes, quotes, text, cpu_seconds)
     else:
-        verdicts = await sandbox.run(verify_quotes, quotes, text)
+        verdicts = await sandbox.run(verify_quotes, quotes, text, cpu_seconds)
     return [Verification(**plain) for plain in verdicts]
 
 

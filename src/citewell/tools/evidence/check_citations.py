@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARACTERS = 100_000
 MAX_ROWS = 60
 MAX_LIVE_PAGES = 30
+# Of the time of a call; the verdicts until then are returned.
+_SHARE_OF_TIME = 0.75
 _MAX_SHOWN_CHARACTERS = 200
 _MAX_DIFFERENCE_CHARACTERS = 400
 
@@ -66,6 +68,7 @@ async def run(arguments: CheckCitationsInput, call: Call) -> CheckCitationsOutpu
         against=arguments.against,
         may_see=scope.holds_page,
         max_live_pages=MAX_LIVE_PAGES,
+        seconds=_SHARE_OF_TIME * call.settings.mcp_tool_timeout,
     )
     checked = await checker.check(arguments.text)
     return CheckCitationsOutput(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from citewell.app.quote_search import are_quotes_shown, look_for_quotes
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
-from citewell.core.citations import VERDICTS, Verdict
+from citewell.core.citations import Verdict
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash, parse_citation_id
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_CHARACTERS = 5_000
 MAX_QUOTES = 20
+# Of the time of a call, for each text that is searched; what is found by then is returned.
+_SHARE_OF_TIME = 0.25
+
+QuoteState = Verdict | Literal["not_checked"]
+_FROM_BEST_TO_WORST: tuple[QuoteState, ...] = ("exact", "moved", "not_checked", "changed", "gone")
 
 _AS_TEXT = WithJsonSchema({"type": "string"})
 
@@ -67,7 +72,7 @@ class VerifyQuoteInput(ToolInput):
 class QuoteVerdict(ToolOutput):
     """The verdict on one quote."""
 
-    verdict: Annotated[Verdict, _AS_TEXT]
+    verdict: Annotated[QuoteState, _AS_TEXT]
     start: int | None = None
     end: int | None = None
     found: PageText | None = None
@@ -103,13 +108,21 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
     start = cited.start if cited and isinstance(arguments.quote, str) else None
     sandbox = call.parts.ingester.sandbox
-    verdicts = await _judge([(quote, start) for quote in quotes], page, sandbox)
+    cpu_seconds = _SHARE_OF_TIME * call.settings.mcp_tool_timeout
+    verdicts = await _judge(
+        [(quote, start) for quote in quotes], page, sandbox, cpu_seconds=cpu_seconds
+    )
     if any(map(_is_missing, verdicts)):
         whole_text = await call.parts.ingester.read_whole_text(page.info)
         verdicts = await _look_outside(
-            quotes, whole_text, verdicts, is_cited=start is not None, sandbox=sandbox
+            quotes,
+            whole_text,
+            verdicts,
+            is_cited=start is not None,
+            sandbox=sandbox,
+            cpu_seconds=cpu_seconds,
         )
-    worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
+    worst = max(verdicts, key=lambda verdict: _FROM_BEST_TO_WORST.index(verdict.verdict))
     about: dict[str, Any] = worst.model_dump()
     about |= shape_moment(page.info.fetched_at, page.info.origin)
     page_hash = content_hash(page.text)
@@ -176,20 +189,26 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
 
 
 async def _judge(
-    quotes: Sequence[tuple[str, int | None]], page: _Version, sandbox: Sandbox
+    quotes: Sequence[tuple[str, int | None]],
+    page: _Version,
+    sandbox: Sandbox,
+    *,
+    cpu_seconds: float,
 ) -> list[QuoteVerdict]:
-    results = await look_for_quotes(quotes, page.text, sandbox=sandbox)
+    results = await look_for_quotes(quotes, page.text, sandbox=sandbox, cpu_seconds=cpu_seconds)
     missing = [i for i, result in enumerate(results) if _is_missing(result)]
     shown = await are_quotes_shown(
         [quotes[i][0] for i in missing], page.screen, page.text, sandbox=sandbox
     )
     on_screen = {i for i, is_shown in zip(missing, shown, strict=True) if is_shown}
-    return [
+    verdicts = [
         _shape_shown(result, is_cited=quotes[i][1] is not None)
         if i in on_screen
         else _shape(result)
         for i, result in enumerate(results)
     ]
+    left = len(quotes) - len(results)
+    return [*verdicts, *(QuoteVerdict(verdict="not_checked", likeness=0.0) for _ in range(left))]
 
 
 def _is_missing(result: Verification | QuoteVerdict) -> bool:
@@ -203,6 +222,7 @@ async def _look_outside(
     *,
     is_cited: bool,
     sandbox: Sandbox,
+    cpu_seconds: float,
 ) -> list[QuoteVerdict]:
     """Return the verdicts, those on the whole text where they are better than `inside`."""
     missing = [i for i, verdict in enumerate(inside) if _is_missing(verdict)]
@@ -211,14 +231,19 @@ async def _look_outside(
         for i in missing:
             verdicts[i] = inside[i].model_copy(update={"checked": "main text"})
         return verdicts
-    found = await look_for_quotes([(quotes[i], None) for i in missing], whole_text, sandbox=sandbox)
-    for i, outside in zip(missing, found, strict=True):
+    found = await look_for_quotes(
+        [(quotes[i], None) for i in missing], whole_text, sandbox=sandbox, cpu_seconds=cpu_seconds
+    )
+    for i, outside in zip(missing, found, strict=False):
         verdicts[i] = _better(inside[i], outside, is_cited=is_cited)
+    for i in missing[len(found) :]:
+        verdicts[i] = QuoteVerdict(verdict="not_checked", likeness=inside[i].likeness)
     return verdicts
 
 
 def _better(inside: QuoteVerdict, outside: Verification, *, is_cited: bool) -> QuoteVerdict:
-    if VERDICTS.index(outside.verdict) >= VERDICTS.index(inside.verdict):
+    order = _FROM_BEST_TO_WORST.index
+    if order(outside.verdict) >= order(inside.verdict):
         return inside.model_copy(update={"checked": "whole page"})
     moved = outside.verdict == "exact" and is_cited
     return _shape(outside).model_copy(
@@ -309,6 +334,8 @@ def _explain(verdict: QuoteVerdict) -> list[str]:
             "Nothing like it is in the main text of the page; the rest of it is not kept. "
             "Check again with live true before you drop the citation."
         ]
+    if verdict.verdict == "not_checked":
+        return ["The page is long, and the time was over before. Check this quote by itself."]
     if verdict.verdict == "gone":
         return ["Nothing like it is on the page; do not cite it."]
     if is_outside:
