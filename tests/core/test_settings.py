@@ -197,6 +197,8 @@ def test_a_file_that_is_not_text_or_not_there_is_refused_with_one_line(tmp_path:
         load_settings(environment={}, env_file=tmp_path / "none.env")
     with pytest.raises(SettingsError, match="cannot be read"):
         load_settings(environment={}, env_file=tmp_path)
+    with pytest.raises(SettingsError, match="has more than 1,000,000 bytes"):
+        load_settings(environment={}, env_file=Path("/dev/zero"))
 
 
 def test_a_misspelt_name_in_the_environment_is_explained() -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 PREFIX = "CITEWELL_"
+_MAX_BYTES = 1_000_000
 FILE_VARIABLE = f"{PREFIX}ENV_FILE"
 """Names the settings file; it is no setting itself."""
 
@@ -165,7 +166,11 @@ def _is_removed(variable: str) -> bool:
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise SettingsError(f"settings file {path} has more than {_MAX_BYTES:,} bytes")
+        return data.decode("utf-8-sig").splitlines()
     except FileNotFoundError as error:
         raise SettingsError(f"settings file {path} does not exist") from error
     except OSError as error:
