@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, groupby, islice, zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from citewell.answer.definition_quote import quote_definition
@@ -42,8 +43,9 @@ SPAN_CHUNKS = 20
 # beside a reader's odds they find no more answers (bench/reports/questions.md).
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
-# Chunks that the reader reads, about 17 ms each.
-_READ_CHUNKS = 8
+# Units that the reader reads, the best by their words: about 4 ms each. The best of twenty chunks
+# hold more answers than all units of the best eight, and take half the time.
+_READ_UNITS = 20
 
 
 @frozen
@@ -79,7 +81,7 @@ class JudgedPart:
     """The chunks as quotes are looked for in them."""
     rows: SpanRows
     reads: Mapping[Place, float]
-    """The reader's log-odds for the units of the best chunks; none without a reader."""
+    """The reader's log-odds for the units that the words put first; none without a reader."""
     judgement: Judgement
 
 
@@ -119,23 +121,28 @@ async def judge_parts(
 async def read_best(
     query: Query, passages: Sequence[PassageText], rows: SpanRows, *, embedder: Embedder | None
 ) -> dict[Place, float]:
-    """Return the reader's log-odds for the units of the best chunks; none without a reader."""
+    """Return the reader's log-odds for the units that the words put first; none without one."""
     if not isinstance(embedder, Reader) or not embedder.supports(query.written):
         return {}
-    best = [_units_of(passage) for passage in passages[:_READ_CHUNKS]]
+    best = rank_spans(query, passages, rows=rows)[:_READ_UNITS]
+    places = sorted((span.passage, span.unit) for span in best)
+    by_passage = [
+        _units_of(passages[place], [unit for _, unit in own])
+        for place, own in groupby(places, key=itemgetter(0))
+    ]
     try:
-        scores = await embedder.read_passages(query.written, best)
+        scores = await embedder.read_passages(query.written, by_passage)
     except InferenceError:
         # As with vectors: the words decide alone.
         return {}
-    return {(place, unit): scores[place][unit] for place, unit in rows if place < len(scores)}
+    return dict(zip(places, chain.from_iterable(scores), strict=True))
 
 
-def _units_of(passage: PassageText) -> PassageUnits:
+def _units_of(passage: PassageText, places: Sequence[int]) -> PassageUnits:
     units = split_units(passage.text)
     return PassageUnits(
         path=passage.path,
-        units=tuple(as_read(passage.text[unit.start : unit.end]) for unit in units),
+        units=tuple(as_read(passage.text[units[at].start : units[at].end]) for at in places),
     )
 
 
