@@ -105,6 +105,11 @@ SITES = {
             ("kitty-doc", "usr/share/doc/kitty/html"),
             ("shorewall-doc", "usr/share/doc/shorewall-doc/html"),
             ("python-xarray-doc", "usr/share/doc/python-xarray-doc/html"),
+            # Those of newest_sites.jsonl.
+            ("proftpd-doc", "usr/share/doc/proftpd-doc"),
+            ("python-lxml-doc", "usr/share/doc/python-lxml/html"),
+            ("nim-doc", "usr/share/doc/nim/html"),
+            ("wireshark-doc", "usr/share/doc/wireshark"),
         ),
         start=1,
     )
