@@ -10,6 +10,7 @@ from tests.ingest.fetched import fetched
 from tests.tools.library import ME, Library, open_library
 
 from citewell.core.records import PageDraft
+from citewell.core.releases import Release
 from citewell.ingest.reading import read_page
 from citewell.tools.tool import Call
 from citewell.tools.webapp.handed_out import list_handed_out
@@ -88,6 +89,24 @@ async def test_a_question_is_compared_by_the_sections_that_answer(library: Libra
     compared = await library.call("compare_versions", subject="How deep into the pond can I walk?")
 
     assert compared["pairs"][0]["difference"] == "**wade(depth: [-int-]{+float = 0.5+})**"
+
+
+async def test_a_question_is_compared_on_pages_whose_version_is_known(library: Library) -> None:
+    text = "How deep can I walk into the pond? You can walk into the pond as deep as you like."
+    store = library.parts.store
+    await store.put_page(draft("https://herons.example/guide", text))
+    used = Release(product="pypi:herons", version="2.0.0")
+    await store.releases.put_used_releases(ME.project, folder="/aviary", releases=[used])
+
+    compared = await library.call(
+        "compare_versions", subject="How deep into the pond can I walk?", product="herons"
+    )
+
+    quotes = [quote for pair in compared["pairs"] for quote in (pair["old"], pair["new"])]
+    assert [(quote["version"], quote["url"]) for quote in quotes] == [
+        ("1.2.0", "pypi:herons@1.2.0/herons"),
+        ("2.0.0", "pypi:herons@2.0.0/herons"),
+    ]
 
 
 @pytest.mark.parametrize("product", ["herons", "Herons", None])

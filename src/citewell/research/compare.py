@@ -22,8 +22,9 @@ from citewell.retrieve.pipeline import Options, retrieve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from citewell.core.records import SearchFilter
+    from citewell.core.records import Page, SearchFilter
     from citewell.core.releases import Release
+    from citewell.core.text import Span
     from citewell.research.paired_quotes import ComparedQuote
     from citewell.retrieve.pipeline import Models
     from citewell.store.protocol import Store
@@ -191,14 +192,12 @@ class Comparer:
         assert page is not None, "it was found before"
         ids = {sibling.release: sibling.source_id for sibling in siblings}
         ids[page.info.release] = source_id
-        old, new = [await self._whole_page(ids.get(release), release) for release in releases]
+        old, new = [await self._whole_page(ids.get(release)) for release in releases]
         return old, new
 
-    async def _whole_page(self, source_id: int | None, release: Release) -> Side | None:
+    async def _whole_page(self, source_id: int | None) -> Side | None:
         page = await self.store.get_page(source_id) if source_id is not None else None
-        if page is None:
-            return None
-        return Side(page=page, text=page.text, version=release.version, span=(0, len(page.text)))
+        return _side(page, (0, len(page.text))) if page is not None else None
 
     async def _symbols(
         self, name: str, releases: Sequence[Release]
@@ -233,16 +232,16 @@ class Comparer:
         sides: list[Side | None] = []
         for release in releases:
             place = next((symbol[1:] for symbol in symbols if symbol[0] == release), None)
-            sides.append(await self._section_at(*place, release) if place else None)
+            sides.append(await self._section_at(*place) if place else None)
         return sides[0], sides[1]
 
-    async def _section_at(self, source_id: int, start: int, release: Release) -> Side | None:
+    async def _section_at(self, source_id: int, start: int) -> Side | None:
         page = await self.store.get_page(source_id)
         if page is None:
             return None
         section = next((each for each in page.sections if each.start <= start < each.end), None)
         span = (section.start, section.end) if section is not None else (0, len(page.text))
-        return Side(page=page, text=page.text, version=release.version, span=span)
+        return _side(page, span)
 
     async def _question_sides(
         self, question: str, releases: tuple[Release, Release]
@@ -262,7 +261,7 @@ class Comparer:
             for ranked in found.chunks:
                 if symbol and symbol not in ranked.chunk.text.lower():
                     continue
-                own = await self._section_at(ranked.chunk.source_id, ranked.chunk.start, release)
+                own = await self._section_at(ranked.chunk.source_id, ranked.chunk.start)
                 if own is None:
                     continue
                 other = await self._counterpart(own, releases[release == releases[0]])
@@ -281,9 +280,13 @@ class Comparer:
             return None
         for section in page.sections:
             if (section.heading, section.anchor) == (own.heading, own.anchor):
-                span = (section.start, section.end)
-                return Side(page=page, text=page.text, version=release.version, span=span)
+                return _side(page, (section.start, section.end))
         return None
+
+
+def _side(page: Page, span: Span) -> Side:
+    """Return a span of a page, in the version that the page itself documents."""
+    return Side(page=page, text=page.text, version=page.info.release.version, span=span)
 
 
 def _choose_two(
