@@ -146,3 +146,55 @@ def test_links_to_hosts_that_are_reserved_for_examples_are_left_out(
     code, verdicts = check(shell, capsys, tmp_path / "notes.md", f"{links}\n\n<{lookalike}>\n")
 
     assert (code, verdicts) == (1, {lookalike: "unreachable"})
+
+
+def test_relative_links_lead_to_files_and_to_anchors_that_they_have(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    guide = "# Guide\n\n## Set up & go\n\n## Twice\n\n## Twice\n\n<a name='own'></a>\n"
+    (tmp_path / "docs" / "guide.md").write_text(guide, encoding="utf-8")
+    (tmp_path / "a b.svg").write_text("<svg/>", encoding="utf-8")
+    good = [
+        "./docs/guide.md",
+        "docs/guide.md#set-up--go",
+        "docs/guide.md#set-up-go",
+        "docs/guide.md#twice-1",
+        "docs/guide.md#own",
+        "docs/guide.html",
+        "docs/guide",
+        "docs/",
+        "a%20b.svg",
+        "#notes",
+    ]
+    bad = ["./missing.md", "docs/guide.md#no-such", "#nowhere", "../../gone.png"]
+    left_out = ["mailto:a@b.c", "//cdn.example/x.js", "{{ base }}/x.md"]
+    text = "\n".join(
+        ["# Notes", *(f"[x]({link})" for link in (*good, *bad, *left_out)), "`[x](code.md)`"]
+    )
+
+    code, verdicts = check(
+        shell, capsys, tmp_path / "notes.md", f"{text}\n[y](/rooted)\n<img src='no.png'>\n"
+    )
+
+    assert code == 1
+    assert verdicts == {
+        **dict.fromkeys(good, "found"),
+        **dict.fromkeys((*bad, "no.png"), "gone"),
+        "/rooted": "not_checked",
+    }
+
+
+def test_relative_links_of_html_are_checked_and_said_to_be_broken_by_line(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.html"
+    links = "<p id='here'><a href='#here'>up</a>\n<a href='missing.html'>x</a></p>"
+    path.write_text(f"<html><body><h1>Ponds</h1>\n{links}</body></html>", encoding="utf-8")
+
+    code = main(["check", str(path), *shell.options])
+    said = capsys.readouterr().out
+
+    assert code == 1
+    assert f"{path}:3: gone: missing.html\n    There is no file missing.html.\n" in said
+    assert said.endswith("2 quotes and links: 1 found, 1 gone.\n")

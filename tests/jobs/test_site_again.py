@@ -84,6 +84,28 @@ async def test_a_stored_site_is_read_again_when_its_options_change() -> None:
     assert third.is_cached
 
 
+async def test_a_site_begins_with_its_own_page_and_goes_on_beyond_a_lower_limit() -> None:
+    paths = ("/docs/a", "/docs/b", "/docs/left/c", "/docs/index.html")
+    pages: dict[str, Answer] = {
+        path: html(path[6:], f"What there is to say of {path[6:]} is said here.") for path in paths
+    }
+    with running_site(pages) as site:
+        listed = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in paths)
+        site.pages["/sitemap.xml"] = Response(body=f"<urlset>{listed}</urlset>".encode())
+        async with open_shelf(site) as shelf:
+            draft = site_draft(site.url("/docs/"), exclude=("/docs/left/**",), max_pages=1)
+            with anyio.fail_after(60):
+                first = await shelf.library.process(draft, wait_seconds=None)
+                before = await shelf.page_urls(first.website.source_id)
+                again = await shelf.library.process(site_draft(draft.url), wait_seconds=None)
+                after = await shelf.page_urls(first.website.source_id)
+                third = await shelf.library.process(site_draft(draft.url), wait_seconds=None)
+
+    assert (first.website.title, before) == ("index.html", ["/docs/index.html"])
+    assert (again.is_cached, after) == (False, ["/docs/a", "/docs/b", "/docs/index.html"])
+    assert third.is_cached
+
+
 async def test_a_second_crawl_goes_no_deeper_than_the_site_was_asked_for() -> None:
     pages: dict[str, Answer] = {
         "/docs/": html("Docs", "What there is to say is said below.", links=("a",)),

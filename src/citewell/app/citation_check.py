@@ -166,13 +166,9 @@ class CitationChecker:
         """Return whether the page is HTML that names no such anchor; False if that is not known."""
         whole = source.whole
         fetched = await self.ingester.open_kept(whole) if isinstance(whole, PageInfo) else whole
-        if fetched is None or fetched.kind != "html" or _SCRIPTED_ANCHOR.match(anchor):
+        if fetched is None or fetched.kind != "html" or not is_plain_anchor(anchor):
             return False
-        names = {
-            unescape(found[1] or found[2] or found[3] or "")
-            for found in _NAME.finditer(fetched.text)
-        }
-        return names.isdisjoint((anchor, f"user-content-{anchor}"))
+        return html_anchors(fetched.text).isdisjoint((anchor, f"user-content-{anchor}"))
 
     async def _check_quote(
         self, reference: Reference, quote: str, source: _Source
@@ -239,6 +235,16 @@ class CitationChecker:
             return None
         page = await self.store.get_page(info.source_id)
         return None if page is None else _Source(text=page.text, whole=page.info, is_live=False)
+
+
+def is_plain_anchor(anchor: str) -> bool:
+    """Return whether an element of its page has to be called so for the anchor to work."""
+    return _SCRIPTED_ANCHOR.match(anchor) is None
+
+
+def html_anchors(html: str) -> set[str]:
+    """Return the names and ids of the elements of HTML."""
+    return {unescape(found[1] or found[2] or found[3] or "") for found in _NAME.finditer(html)}
 
 
 def _without_time(reference: Reference) -> CheckedReference:

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
-from citewell.core.text import join_lines, one_line
+from citewell.core.text import counted, join_lines, one_line
 from citewell.ingest.regular_file import read_regular_file
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Check every quote and link of documents: Markdown, HTML, BibTeX or text. Pages come from the
 library, and those that are not in it from the web; each is read once. A quote is compared with the
-page whose address stands beside it. The exit code is 1 if a quote has changed or gone, or a link
-leads nowhere: good for CI."""
+page whose address stands beside it. Relative links of Markdown and HTML files must lead to a file,
+and to an anchor that it has. The exit code is 1 if a quote has changed or gone, or a link leads
+nowhere: good for CI."""
 
 EXAMPLES = """\
   citewell check README.md docs/*.md
@@ -69,6 +70,7 @@ async def _check(
 ) -> Outcome:
     from citewell.app.citation_check import FAILURES, CitationChecker
     from citewell.app.documents import document_text
+    from citewell.cli.local_links import check_local_links
 
     parts = await app.open("store", "ingester", "fetcher")
     checker = CitationChecker(
@@ -78,7 +80,10 @@ async def _check(
     for name in arguments.files:
         data = await to_thread.run_sync(read_file, name)
         document = await document_text(data, name=name, sandbox=parts.fetcher.sandbox)
-        rows += [(name, checked) for checked in await checker.check(document)]
+        text = data.decode("utf-8", "replace")
+        local = await to_thread.run_sync(check_local_links, text, Path(name))
+        checked = [*await checker.check(document), *local]
+        rows += [(name, each) for each in sorted(checked, key=lambda each: each.reference.line)]
     counts = Counter[str](checked.verdict for _, checked in rows)
     return Outcome(
         text=join_lines([*_lines(rows), _summary(counts)]),
@@ -131,7 +136,7 @@ def _summary(counts: Counter[str]) -> str:
     if not counts:
         return "No quote or link found."
     listed = ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts.items())
-    return f"{counts.total()} quotes and links: {listed}."
+    return f"{counted(counts.total(), 'quote or link', 'quotes and links')}: {listed}."
 
 
 def _shape(checked: CheckedReference) -> dict[str, Any]:

@@ -45,9 +45,9 @@ def show_controls(text: str) -> str:
     return _CONTROL.sub(_control_picture, text)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 page", "1,200 pages"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
 
 
 def join_lines(lines: Iterable[str]) -> str:

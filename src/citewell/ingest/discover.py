@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from citewell.core.errors import (
     AddressRefused,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.web.fetcher import Fetcher
 
 _SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
+_FIRST_FILES = ("index.html", "index.htm", "index.md", "README.md")
 _LLMS_TXT_NAMES = ("llms.txt", "/llms.txt")
 # Of those that a sitemap names some are out of scope, duplicates or unreadable.
 _NAMED_PER_PAGE = 4
@@ -46,10 +49,26 @@ class Discovered:
 async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Discovered:
     """Return the URLs that a site names, or its own URL where links are to be followed.
 
+    Its own page comes first: it names the site, and a limit must not leave it out.
+
     Raises:
         InvalidArgument: the way that was asked for names no page of the site.
         FetchError: the site cannot be reached, or is in trouble.
     """
+    found = await _discover(fetcher, url, options)
+    own = set(start_pages(url))
+    return replace(found, urls=tuple(sorted(found.urls, key=lambda named: named.url not in own)))
+
+
+def start_pages(url: str) -> list[str]:
+    """Return the URL of a site, and of the files that its folder may show there.
+
+    Lists of symbols and sitemaps often name the file.
+    """
+    return [canonical_url(each) for each in (url, *(urljoin(url, name) for name in _FIRST_FILES))]
+
+
+async def _discover(fetcher: Fetcher, url: str, options: CrawlOptions) -> Discovered:
     scope = SiteScope(url, options)
     way = options.discovery
     limit = max(_NAMED_PER_PAGE * options.max_pages, _LEAST_NAMED)

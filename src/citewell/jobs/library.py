@@ -103,7 +103,7 @@ class Library:
         The call waits up to `wait_seconds` (None: to the end); then the work goes on in the
         background. 0 leaves it to a runner that polls. `force` reads again what is stored. A
         second draft of the same URL adds its tags, and sets the content type, options and schedule
-        that it names; with other options the site is read again.
+        that it names; with other options, or a higher limit, the site is read again.
 
         Raises:
             NotAUrl: its URL is not an http or https URL.
@@ -112,7 +112,9 @@ class Library:
         now = self._parts.clock()
         website, is_new = await self._store.library.add_website(draft, now=now)
         if not is_new:
-            force = force or _changes_options(website, draft)
+            draft = replace(draft, options=await self._options_of(draft, website))
+            is_site = website.kind == draft.kind == "site"
+            force = force or (is_site and draft.options != website.options)
             website = await self._renew(website, draft, force=force)
         is_read = website.status == "completed" and website.origin != "supplied"
         if is_read and not force:
@@ -269,6 +271,19 @@ class Library:
         """Return whether the website was fetched too long ago."""
         return is_stale(website, after_days=self._stale_after_days, now=self._parts.clock())
 
+    async def _options_of(self, draft: WebsiteDraft, website: Website) -> CrawlOptions:
+        """Return how a draft asks for a stored site to be crawled.
+
+        The defaults ask for nothing but the pages beyond a lower limit that the crawl stopped at.
+        """
+        if draft.options != CrawlOptions():
+            return draft.options
+        most = max(website.options.max_pages, draft.options.max_pages)
+        counts = await self._store.crawls.count_urls(website.source_id)
+        return (
+            replace(website.options, max_pages=most) if counts.get("waiting") else website.options
+        )
+
     async def _renew(self, website: Website, draft: WebsiteDraft, *, force: bool) -> Website:
         """Update a stored website from the draft of a second call."""
         library, now = self._store.library, self._parts.clock()
@@ -312,15 +327,6 @@ class Library:
             await self._store.library.set_status(
                 website.source_id, "stopped", now=self._parts.clock(), error_message=None
             )
-
-
-def _changes_options(website: Website, draft: WebsiteDraft) -> bool:
-    """Return whether a draft asks for a stored site to be crawled in another way.
-
-    The defaults ask for nothing.
-    """
-    is_site = website.kind == draft.kind == "site"
-    return is_site and draft.options not in (CrawlOptions(), website.options)
 
 
 @asynccontextmanager

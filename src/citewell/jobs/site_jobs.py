@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from citewell.core.crawl_failures import parse_note
 from citewell.core.errors import InferenceError
 from citewell.core.jobs import JobProgress
 from citewell.core.library import ChangeReport
 from citewell.ingest.crawl import SiteCrawler
+from citewell.ingest.discover import start_pages
 from citewell.jobs.embedding import embed_pages
 from citewell.jobs.remote_renderer import nobody_waits
 from citewell.store.library_json import report_to_json
-from citewell.web.urls import canonical_url, split_url
+from citewell.web.urls import split_url
 
 if TYPE_CHECKING:
     from citewell.core.library import CrawlState, Website, WebsiteStatus
@@ -26,7 +26,6 @@ _URLS_AT_ONCE = 8
 _READING_PERCENT = 80
 _REPORTED_PAGES = 50
 _ALL_CHANGES = 1_000_000
-_FIRST_PAGES = ("index.html", "index.htm", "index.md", "README.md")
 
 
 async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
@@ -157,9 +156,8 @@ def _tried(counts: dict[CrawlState, int]) -> int:
 
 async def _title(parts: LibraryParts, website: Website) -> str:
     """Return the title of the site's first page, or the name of its host."""
-    # Lists of symbols and sitemaps often name the file that a folder shows.
-    for url in (website.url, *(urljoin(website.url, name) for name in _FIRST_PAGES)):
-        page = await parts.store.find_page(canonical_url(url), project=website.project)
+    for url in start_pages(website.url):
+        page = await parts.store.find_page(url, project=website.project)
         if page is not None and page.title:
             return page.title
     return split_url(website.url).host

@@ -10,6 +10,7 @@ from pydantic import Field
 from citewell.answer.quote import clip
 from citewell.app.citation_check import CheckedAgainst, CitationChecker
 from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.text import counted
 from citewell.tools.scope import check_scope
 from citewell.tools.supplied import Supplied
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
@@ -100,7 +101,7 @@ def render(output: CheckCitationsOutput, call: Call) -> str:
         return "The text has no quote and no link."
     total = sum(output.counts.values())
     listed = ", ".join(f"{count} {verdict}" for verdict, count in output.counts.items())
-    lines = [f"{total} quotes and links: {listed}."]
+    lines = [f"{counted(total, 'quote or link', 'quotes and links')}: {listed}."]
     for row in output.references:
         parts = [f"“{row.quote}”" if row.quote else "", row.url or ""]
         what = enclose(" — ".join(part for part in parts if part))
