@@ -87,6 +87,36 @@ def test_a_key_is_rotated_and_revoked(capsys: pytest.CaptureFixture[str], databa
     assert [key["state"] for key in listed] == ["revoked", "revoked"]
 
 
+def test_when_the_last_key_is_revoked_the_way_back_is_said(
+    capsys: pytest.CaptureFixture[str], database: str
+) -> None:
+    run(capsys, database, "keys", "create", "ann")
+    run(capsys, database, "keys", "create", "bob")
+
+    first = run(capsys, database, "keys", "revoke", "ann")
+    last = run(capsys, database, "keys", "revoke", "bob")
+    listed = run(capsys, database, "keys", "list")
+    pruned = run(capsys, database, "keys", "prune", "--yes")
+
+    assert "No live key" not in first
+    for said in (last, listed):
+        assert "the server still asks for one" in said
+        assert "`citewell keys prune`" in said
+    assert pruned.startswith("Deleted 2 keys. No key is left")
+    assert run(capsys, database, "keys", "list").startswith("No keys.")
+
+
+def test_pruning_keeps_live_keys(capsys: pytest.CaptureFixture[str], database: str) -> None:
+    run(capsys, database, "keys", "create", "ann")
+    run(capsys, database, "keys", "rotate", "ann")
+
+    pruned = json.loads(run(capsys, database, "keys", "prune", "--yes", "--json"))
+    listed = json.loads(run(capsys, database, "keys", "list", "--json"))
+
+    assert pruned == {"deleted": 1, "keys_left": True}
+    assert [key["state"] for key in listed] == ["live"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [

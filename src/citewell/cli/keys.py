@@ -12,10 +12,12 @@ import anyio
 
 from citewell.access.keys import OPERATOR, KeyTerms, create_key, list_keys, revoke_key, rotate_key
 from citewell.app.open import open_app
+from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.parser import did_you_mean
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import counted
 from citewell.tools.toolsets import Toolset
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Create, list, replace and revoke the keys that HTTP clients send as `Authorization: Bearer KEY`. A
 key is shown once, when it is made; only its hash is stored. Once there is a key, the HTTP server
-asks every client for one, and a key that is revoked stops working within seconds."""
+asks every client for one, also after all keys were revoked, until `prune` has deleted the last. A
+key that is revoked stops working within seconds."""
 
 EXAMPLES = """\
   citewell keys create ann
@@ -37,13 +40,15 @@ EXAMPLES = """\
   citewell keys create birds-team --project birds --monthly-units 10000
   citewell keys list
   citewell keys rotate ann --keep-old-hours 24
-  citewell keys revoke ann"""
+  citewell keys revoke ann
+  citewell keys prune"""
 
 ACTIONS = {
     "create": "create a key and show it once",
     "list": "list the keys",
     "revoke": "revoke a key",
     "rotate": "replace a key with a new one of the same name",
+    "prune": "delete the keys that were revoked or have expired",
 }
 DEFAULT_ACTION = None
 
@@ -57,17 +62,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="what the key is called")
     _add_terms(parser)
     _add_rotation(parser)
+    _add_yes_option(parser)
     add_json_option(parser)
 
 
 def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
     """Declare the arguments of one action."""
-    if action != "list":
+    if action not in ("list", "prune"):
         parser.add_argument("name", metavar="NAME", help="what the key is called")
     if action == "create":
         _add_terms(parser)
     elif action == "rotate":
         _add_rotation(parser)
+    elif action == "prune":
+        _add_yes_option(parser)
     add_json_option(parser)
 
 
@@ -110,6 +118,10 @@ def _add_rotation(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_yes_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
+
+
 async def _run(arguments: argparse.Namespace, settings: Settings) -> None:
     async with open_app(settings, role="command") as app:
         await _ACTIONS[arguments.action](arguments, (await app.open("store")).store.access)
@@ -141,7 +153,23 @@ async def _revoke(arguments: argparse.Namespace, store: AccessStore) -> None:
     if arguments.json:
         print(json.dumps({"name": arguments.name, "revoked": revoked}))
     else:
-        print_text(f"Revoked {arguments.name}; servers refuse it within seconds.")
+        keys = await list_keys(store, by=OPERATOR)
+        print_text(
+            f"Revoked {arguments.name}; servers refuse it within seconds.{_note_lockout(keys)}"
+        )
+
+
+async def _prune(arguments: argparse.Namespace, store: AccessStore) -> None:
+    ended = [key for key in await list_keys(store, by=OPERATOR) if _state(key) != "live"]
+    names = [f"{key.name} (…{key.hint}, {_state(key)})" for key in ended]
+    refuse_unless_agreed(names, is_agreed=arguments.yes)
+    deleted = await store.prune_keys(now=datetime.now(UTC))
+    is_open = not await store.has_keys()
+    if arguments.json:
+        print(json.dumps({"deleted": deleted, "keys_left": not is_open}))
+        return
+    said = "No key is left: the server lets in every program on this machine, and nobody else."
+    print_text(f"Deleted {counted(deleted, 'key')}.{f' {said}' if is_open else ''}")
 
 
 async def _list(arguments: argparse.Namespace, store: AccessStore) -> None:
@@ -149,10 +177,27 @@ async def _list(arguments: argparse.Namespace, store: AccessStore) -> None:
     if arguments.json:
         print(json.dumps([_shape(key) for key in keys], ensure_ascii=False, indent=2))
     else:
-        print_text(_table(keys))
+        print_text(f"{_table(keys)}{_note_lockout(keys)}")
 
 
-_ACTIONS = {"create": _create, "list": _list, "revoke": _revoke, "rotate": _rotate}
+_ACTIONS = {
+    "create": _create,
+    "list": _list,
+    "revoke": _revoke,
+    "rotate": _rotate,
+    "prune": _prune,
+}
+
+
+def _note_lockout(keys: Sequence[AccessKey]) -> str:
+    """Return how a server can be used again that asks for keys of which none works."""
+    if not keys or any(_state(key) == "live" for key in keys):
+        return ""
+    return (
+        "\n\nNo live key is left, and the server still asks for one.\n"
+        "To make one: `citewell keys create NAME`.\n"
+        "To let in programs on this machine without a key: `citewell keys prune`."
+    )
 
 
 def _print_new(new: NewKey, *, as_json: bool) -> None:

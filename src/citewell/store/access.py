@@ -56,11 +56,11 @@ class AccessStore:
         return bytes(row["secret"])
 
     async def list_keys(self) -> list[AccessKey]:
-        """Return every key there ever was, oldest first."""
+        """Return every key that was not pruned, oldest first."""
         return [_key(row) for row in await self._database.fetch_all("list_access_keys")]
 
     async def has_keys(self) -> bool:
-        """Return whether there ever was a key: a server whose keys are all revoked is not open."""
+        """Return whether there is any key: a server whose keys are all revoked is not open."""
         row = await self._database.fetch_one("has_access_keys")
         return row is not None and bool(row["is_any"])
 
@@ -83,6 +83,10 @@ class AccessStore:
     async def revoke_keys(self, owner: str, *, now: datetime) -> int:
         """Revoke every live token of the key of `owner`; return how many there were."""
         return await self._database.execute("revoke_access_keys", {"owner": owner, "now": now})
+
+    async def prune_keys(self, *, now: datetime) -> int:
+        """Delete the tokens that were revoked or have expired; return how many there were."""
+        return await self._database.execute("prune_access_keys", {"now": now})
 
     async def record_calls(self, calls: Sequence[CallRecord]) -> None:
         """Add calls in one transaction."""

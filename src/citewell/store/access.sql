@@ -32,6 +32,9 @@ WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_a
 UPDATE access_key SET revoked_at = :now
 WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now);
 
+-- name: prune_access_keys
+DELETE FROM access_key WHERE revoked_at IS NOT NULL OR expires_at <= :now;
+
 -- name: record_call
 INSERT INTO call (
     called_at, month, owner, hint, user_name, agent, tool, outcome, message, units, tokens,
