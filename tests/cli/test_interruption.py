@@ -66,6 +66,7 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     listed = capsys.readouterr().out
     assert shell.site.url("/guide/") in listed
     assert "To continue: `citewell jobs retry 1`." in listed
+    assert re.search(r"fetching \d/\?", listed)
     main(["sites", "--json", *shell.options])
     [site] = json.loads(capsys.readouterr().out)["websites"]
     assert (site["status"], site["error_message"]) == ("stopped", None)
@@ -124,9 +125,11 @@ def test_the_vectors_of_many_pages_are_one_line(
 
     assert main(["jobs", "--database", address]) == 0
 
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert "7 pages" in lines[1]
+    table, _, advice = capsys.readouterr().out.partition("\n\n")
+    [_, line] = table.splitlines()
+    assert line.startswith("7, 6, 5 and 4 more ")
+    assert "7 pages" in line
+    assert "start `citewell worker`" in advice
 
 
 def test_a_table_that_is_too_wide_first_loses_its_empty_columns(

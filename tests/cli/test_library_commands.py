@@ -88,16 +88,35 @@ def test_a_waiting_job_is_cancelled_and_retried(
 ) -> None:
     run(shell, "sites", "add", shell.site.url("/storage"), "--background")
     codes = [run(shell, "jobs", "cancel", "1"), run(shell, "jobs", "cancel", "1")]
-    codes += [run(shell, "jobs", "retry", "1"), run(shell, "jobs", "show", "1")]
+    codes += [run(shell, "jobs", "retry", "1", "--background"), run(shell, "jobs", "show", "1")]
+    codes += [run(shell, "jobs")]
     out = capsys.readouterr().out
 
-    assert codes == [0, 0, 0, 0]
+    assert codes == [0, 0, 0, 0, 0]
     assert "job 1: cancelled" in out
     assert "job 1: waiting" in out
+    assert out.count("if there is none, start `citewell worker`") == 3
+    assert f"website   {shell.site.url('/storage')}\n" in out
+    assert "lease" not in out
     assert run(shell, "jobs", "cancel", "99") == 1
     run(shell, "worker", "--until-idle")
     assert run(shell, "jobs", "retry", "1") == 1
     assert "job 1: done, so it cannot be tried again" in capsys.readouterr().out
+
+
+def test_a_job_that_is_retried_is_done_without_a_server(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "sites", "add", shell.site.url("/late"))
+    still = run(shell, "jobs", "retry", "1")
+    shell.site.pages["/late"] = shell.site.pages["/storage"]
+    capsys.readouterr()
+
+    assert still == 1
+    assert run(shell, "jobs", "retry", "1") == 0
+    assert capsys.readouterr().out == "job 1: done\n"
+    [website] = run_json(shell, capsys, "sites")["websites"]
+    assert website["status"] == "completed"
 
 
 def test_a_whole_site_is_ingested(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,12 +188,15 @@ def test_a_schedule_is_set_and_stopped(shell: Shell, capsys: pytest.CaptureFixtu
     run(shell, "sites", "add", url, "--every", "12h")
     capsys.readouterr()
     [daily] = run_json(shell, capsys, "sites")["websites"]
+    run(shell, "sites", "show", url)
+    shown = capsys.readouterr().out
     run(shell, "sites", "add", url, "--every", "never")
     capsys.readouterr()
     [never] = run_json(shell, capsys, "sites")["websites"]
 
     assert daily["refresh_seconds"] == 43_200
     assert never["refresh_seconds"] is None
+    assert "every 12 hours" in shown
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,17 @@ async def test_a_finished_site_tells_when_and_in_which_language(store: Store) ->
     assert not await store.library.finish_website(99, "completed", now=NOW)
 
 
+async def test_a_page_of_few_words_does_not_decide_the_language_of_a_site(store: Store) -> None:
+    site = await add(store, HERONS, kind="site")
+    for url, language, chunks in ((HERONS, "other", 1), (EGRETS, "en", 5)):
+        page = await put(store, url, *(["Text."] * chunks), language=language)  # type: ignore[arg-type]  # literals
+        await store.library.join_page(site.source_id, page)
+
+    await store.library.finish_website(site.source_id, "completed", now=NOW)
+
+    assert (await got(store, site.source_id)).language == "en"
+
+
 @pytest.mark.parametrize(
     ("order_by", "descending", "expected"),
     [

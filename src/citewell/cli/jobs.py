@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
-from citewell.cli.library_shapes import job_shape, jobs_table
+import anyio
+
+from citewell.cli.library_shapes import job_shape, job_text, jobs_table
 from citewell.cli.parser import number_between
-from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.cli.sites import add_background_option
+from citewell.cli.work import LEFT_TO_OTHERS, Outcome, add_json_option, interrupted, run_work
 from citewell.core.jobs import JobState
 from citewell.jobs.website_status import get_job
 
@@ -26,7 +28,8 @@ _ON_WEBSITES = ("process_website", "process_site", "refresh_website")
 
 DESCRIPTION = """\
 Show the background work on the library, newest first: what runs, what waits, its progress, and
-why something failed. A running server does the work, and so does `citewell worker`."""
+why something failed. A running server does the work, and so does `citewell worker`; `retry` does it
+now unless --background leaves it to them."""
 
 EXAMPLES = """\
   citewell jobs
@@ -39,7 +42,7 @@ ACTIONS = {
     "list": "list jobs, newest first (the default)",
     "show": "show everything about jobs",
     "cancel": "stop jobs; what they have read so far is kept",
-    "retry": "let failed or cancelled jobs run again",
+    "retry": "do failed or cancelled jobs again",
 }
 DEFAULT_ACTION = "list"
 
@@ -49,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=", ".join(ACTIONS))
     parser.add_argument("job_ids", nargs="*", type=int, metavar="JOB", help="number of a job")
     _add_listing_options(parser)
+    add_background_option(parser)
     add_json_option(parser)
 
 
@@ -58,6 +62,8 @@ def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
         _add_listing_options(parser)
     else:
         parser.add_argument("job_ids", nargs="+", type=int, metavar="JOB", help="number of a job")
+    if action == "retry":
+        add_background_option(parser)
     add_json_option(parser)
 
 
@@ -100,15 +106,16 @@ async def _urls_of(jobs: Sequence[Job], store: Store) -> dict[str, str]:
 
 
 def _advice(jobs: Sequence[Job], urls: Mapping[str, str]) -> list[str]:
-    """Return how the newest work that ended too early can continue.
+    """Return how the newest work that ended too early can continue, and who does what waits.
 
-    Work on a website that is not in `urls` cannot: it was deleted.
+    Work on a website that is not in `urls` cannot continue: it was deleted.
     """
+    advice = [LEFT_TO_OTHERS] if any(job.state == "waiting" for job in jobs) else []
     for job in jobs:
         is_gone = job.kind in _ON_WEBSITES and job.key not in urls
         if job.state in ("cancelled", "failed") and not is_gone:
-            return [f"To continue: `citewell jobs retry {job.job_id}`."]
-    return []
+            return [*advice, f"To continue: `citewell jobs retry {job.job_id}`."]
+    return advice
 
 
 async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
@@ -116,40 +123,54 @@ async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress
     jobs = [
         await get_job(store, job_id, project=app.settings.project) for job_id in arguments.job_ids
     ]
-    shapes = [job_shape(job) for job in jobs]
-    text = "\n\n".join(
-        "\n".join(f"{name:<12}  {_plain(value)}" for name, value in shape.items() if value)
-        for shape in shapes
+    urls = await _urls_of(jobs, store)
+    return Outcome(
+        text="\n\n".join(job_text(job, urls.get(job.key)) for job in jobs),
+        structured={"jobs": [job_shape(job) for job in jobs]},
     )
-    return Outcome(text=text, structured={"jobs": shapes})
 
 
 async def _cancel(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     library, project = (await app.open("library")).library, app.settings.project
     jobs = [await library.cancel_job(job_id, project=project) for job_id in arguments.job_ids]
-    return _ended(jobs, wanted="cancelled")
+    is_done = [job.state == "cancelled" for job in jobs]
+    return _outcome(jobs, is_done, refusal="it cannot be cancelled")
 
 
 async def _retry(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     library, project = (await app.open("library")).library, app.settings.project
     jobs = [await library.retry_job(job_id, project=project) for job_id in arguments.job_ids]
-    return _ended(jobs, wanted="waiting")
+    is_begun = [not job.is_finished for job in jobs]
+    if not arguments.background:
+        try:
+            jobs = [
+                job
+                if job.is_finished
+                else await library.wait_for(job.job_id, on_progress=on_progress)
+                for job in jobs
+            ]
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                for job in jobs:
+                    await library.cancel_job(job.job_id, project=project)
+            numbers = " ".join(str(job.job_id) for job in jobs)
+            raise interrupted(
+                "Stopped. What was read is kept.",
+                suggestion=f"To continue: `citewell jobs retry {numbers}`.",
+            ) from None
+    return _outcome(jobs, is_begun, refusal="it cannot be tried again")
 
 
-_DEEDS: dict[JobState, str] = {"cancelled": "cancelled", "waiting": "tried again"}
-
-
-def _ended(jobs: list[Job], *, wanted: JobState) -> Outcome:
+def _outcome(jobs: Sequence[Job], is_done: Sequence[bool], *, refusal: str) -> Outcome:
+    lines = [
+        f"job {job.job_id}: {job.state}"
+        + (f", so {refusal}" if not done else f" — {job.error}" if job.state == "failed" else "")
+        for job, done in zip(jobs, is_done, strict=True)
+    ]
+    if any(job.state == "waiting" for job in jobs):
+        lines.append(LEFT_TO_OTHERS)
     return Outcome(
-        text="\n".join(
-            f"job {job.job_id}: {job.state}"
-            + ("" if job.state == wanted else f", so it cannot be {_DEEDS[wanted]}")
-            for job in jobs
-        ),
+        text="\n".join(lines),
         structured={"jobs": [job_shape(job) for job in jobs]},
-        has_failed=any(job.state != wanted for job in jobs),
+        has_failed=not all(is_done) or any(job.state == "failed" for job in jobs),
     )
-
-
-def _plain(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from citewell.core.jobs import Job
     from citewell.core.library import ChangeReport, Website
 
+_NUMBERS_SHOWN = 3
+_SECONDS = {"day": 86_400, "hour": 3_600, "minute": 60}
 _MARKS = {"added": "+", "removed": "-", "edited": "~", "changed": "~", "failed": "!"}
 
 
@@ -76,11 +78,11 @@ def jobs_table(jobs: Sequence[Job], names: Mapping[str, str]) -> str:
         groups.setdefault((job.kind, website, job.state), []).append(job)
     rows = [
         (
-            str(group[0].job_id) if len(group) == 1 else f"{group[0].job_id} +{len(group) - 1}",
+            _numbers(group),
             state,
             kind,
             names.get(website, website)
-            or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
+            or (group[0].key if len(group) == 1 else counted(len(group), "page")),
             progress_text(group[0]),
             str(tries) if (tries := max(job.attempts for job in group)) > 1 else "-",
             f"{group[0].updated_at:%Y-%m-%d %H:%M:%S}",
@@ -92,20 +94,46 @@ def jobs_table(jobs: Sequence[Job], names: Mapping[str, str]) -> str:
     return text_table(heads, rows)
 
 
+def _numbers(jobs: Sequence[Job]) -> str:
+    shown = ", ".join(str(job.job_id) for job in jobs[:_NUMBERS_SHOWN])
+    more = len(jobs) - _NUMBERS_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
 def progress_text(job: Job) -> str:
-    """Return how far a job is, in a few words."""
+    """Return how far a job is or came, in a few words."""
     progress = job.progress
-    if job.is_finished or progress.stage == "queued":
+    if job.state == "done" or progress.stage == "queued":
         return "-"
     total = "?" if progress.pages_total is None else str(progress.pages_total)
     percent = "" if progress.percent is None else f" {progress.percent} %"
     return f"{progress.stage} {progress.pages_done}/{total} pages{percent}"
 
 
+def job_text(job: Job, url: str | None) -> str:
+    """Return everything about a job that a person can use; `url` is that of its website."""
+    lines = {
+        "job": str(job.job_id),
+        "state": job.state,
+        "kind": job.kind,
+        "website": url,
+        "progress": progress_text(job),
+        "tries": str(job.attempts),
+        "added": _day(job.created_at),
+        "updated": _day(job.updated_at),
+        "error": job.error,
+    }
+    return _named_lines(lines)
+
+
+def _named_lines(lines: Mapping[str, str | None]) -> str:
+    width = max(map(len, lines))
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
+
+
 def website_text(view: WebsiteView) -> str:
     """Return everything about a website."""
     website, job = view.website, view.job
-    every = "never" if website.refresh_seconds is None else f"every {website.refresh_seconds:g} s"
     lines = {
         "id": str(website.source_id),
         "url": website.url,
@@ -117,14 +145,22 @@ def website_text(view: WebsiteView) -> str:
         "language": website.language or "-",
         "fetched": _day(website.fetched_at) + (" (stale)" if view.is_stale else ""),
         "tags": ", ".join(website.tags),
-        "refreshed": every,
+        "refreshed": _every(website.refresh_seconds),
         "work": None if job is None else f"job {job.job_id}, {job.state}, {progress_text(job)}",
     }
-    width = max(map(len, lines))
-    shown = [f"{name:<{width}}  {value}" for name, value in lines.items() if value]
+    shown = _named_lines(lines)
     if website.last_change is not None:
-        shown += ["", report_text(website.last_change)]
-    return "\n".join(shown)
+        shown += f"\n\n{report_text(website.last_change)}"
+    return shown
+
+
+def _every(seconds: float | None) -> str:
+    """Return how often something happens, in the largest unit that fits."""
+    if seconds is None:
+        return "never"
+    unit = next((unit for unit in _SECONDS if seconds % _SECONDS[unit] == 0), "second")
+    count = seconds / _SECONDS.get(unit, 1)
+    return f"every {unit}" if count == 1 else f"every {count:g} {unit}s"
 
 
 def report_text(report: ChangeReport) -> str:

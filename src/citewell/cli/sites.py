@@ -34,7 +34,7 @@ from citewell.cli.library_shapes import (
     websites_table,
 )
 from citewell.cli.parser import number_between
-from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
+from citewell.cli.work import LEFT_TO_OTHERS, Outcome, add_json_option, interrupted, run_work
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
@@ -146,7 +146,7 @@ def _add_adding_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", metavar="TIME", help="refresh by itself, as 12h or 7d; `never` stops it"
     )
-    _add_background_option(parser)
+    add_background_option(parser)
     add_crawl_options(parser)
 
 
@@ -155,14 +155,15 @@ def _add_refresh_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failed", action="store_true", help="only the pages of a site that could not be read"
     )
-    _add_background_option(parser)
+    add_background_option(parser)
 
 
 def _add_type_option(parser: argparse.ArgumentParser) -> None:
     _add_once(parser, "--type", choices=CONTENT_TYPES, help="content type")
 
 
-def _add_background_option(parser: argparse.ArgumentParser) -> None:
+def add_background_option(parser: argparse.ArgumentParser) -> None:
+    """Declare --background for a command that would do its work itself."""
     about = "leave the work to a server or worker"
     _add_once(parser, "--background", action="store_true", help=about)
 
@@ -217,8 +218,7 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
     return interrupted(
         f"Stopped. Kept: {'; '.join(kept)}." if kept else "Stopped. Nothing was stored yet.",
         suggestion=(
-            "To continue, run the same command again, or `citewell jobs retry "
-            f"{' '.join(jobs)}` for a server or worker.\n"
+            f"To continue, run the same command again, or `citewell jobs retry {' '.join(jobs)}`.\n"
             "To give up: `citewell remove "
             f"{' '.join(processed.website.url for processed in begun)}`."
         ),
@@ -253,13 +253,9 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
             has_failed = has_failed or bool(pages)
         has_failed = has_failed or view.website.status == "failed"
     if background:
-        lines.append("A running server or `citewell worker` does the work; see `citewell jobs`.")
+        lines.append(LEFT_TO_OTHERS)
     text = "\n".join(lines)
-    return Outcome(
-        text=text,
-        structured={"websites": shapes},
-        has_failed=has_failed,
-    )
+    return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
 
 
 def _line(website: Website, state: str) -> str:
@@ -356,6 +352,8 @@ async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgr
         lines.append(_line(done.website, "queued" if arguments.background else done.website.status))
         lines += [report_text(report)] if report is not None else []
         lines += failure_lines(done.website, pages)
+    if shapes and arguments.background:
+        lines.append(LEFT_TO_OTHERS)
     text = "\n".join(lines) or "Nothing is stale."
     return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 
+LEFT_TO_OTHERS = (
+    "A running server or worker does the work; if there is none, start `citewell worker`."
+)
+
+
 @frozen
 class Outcome:
     """What a command prints: `text` for a person, `structured` for a program."""

@@ -91,14 +91,17 @@ UPDATE website SET
     last_change = coalesce(:change, last_change),
     language = coalesce(
         (
+            -- An index or a list of symbols among many pages of prose is no second language.
             SELECT CASE
-                WHEN count(*) = 0 THEN NULL
-                WHEN min(page.language) = max(page.language) THEN min(page.language)
+                WHEN 5 * sum(page.chunks) >= 4 * sum(sum(page.chunks)) OVER () THEN page.language
                 ELSE 'mixed'
             END
             FROM website_page CROSS JOIN page
             WHERE website_page.website_id = website.source_id
                 AND page.source_id = website_page.source_id
+            GROUP BY page.language
+            ORDER BY sum(page.chunks) DESC, page.language
+            LIMIT 1
         ),
         language
     ),
