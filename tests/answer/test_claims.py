@@ -60,6 +60,36 @@ def test_quotes_for_and_against_stand_side_by_side_without_repetition() -> None:
     assert [(place.passage, place.differing) for place in judged.opposing] == [(1, (("40", "50"),))]
 
 
+CONNECTIONS = (
+    "**max_connections (integer)**\n\nSets the most clients at a time. The default is typically 100 "
+    "connections, but might be less if the kernel does not support it.\n\n"
+    "**reserved_connections (integer)**\n\nKeeps some of max_connections for the operator. "
+    "The default value is three connections."
+)
+
+
+def test_a_term_names_what_is_said_below_it_and_supports_nothing() -> None:
+    judged = judge_claim("The default of max_connections is 500.", [CONNECTIONS])
+
+    (place,) = judged.opposing
+    assert (judged.verdict, judged.supporting) == ("contradicted", ())
+    assert place.differing == (("500", "100"),)
+
+
+def test_few_common_words_do_not_support_a_claim_about_other_names() -> None:
+    page = "Herons was written to support the aviary, because no tool could do what it needed."
+
+    assert judge_claim("Herons was written in Rust by Microsoft.", [page]).verdict == "unsupported"
+
+
+def test_a_quoted_place_begins_with_its_marks() -> None:
+    page = "There are two modes. *Read Committed* is the default mode of the store."
+
+    (place,) = judge_claim("Read Committed is the default mode of the store.", [page]).supporting
+
+    assert page[slice(*place.span)] == "*Read Committed* is the default mode of the store"
+
+
 def test_an_opposite_is_seen_beside_the_same_word() -> None:
     page = "It runs one branch if the flag is true and repeats the other while the flag is true."
 

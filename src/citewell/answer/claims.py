@@ -29,6 +29,8 @@ ClaimVerdict = Literal["quoted", "supported", "partly", "unsupported", "contradi
 _SUPPORTED_SHARE = 0.85
 _CONTRADICTED_SHARE = 0.7
 _PARTLY_SHARE = 0.5
+# Of somebody or something else, few common words say nothing of the claim.
+_PARTLY_NAMED_SHARE = 0.65
 _OPPOSED_SHARE = 0.9
 # A list of parameters that is many times as long holds most words, and denies something else.
 _MOST_LENGTH = 4
@@ -92,7 +94,9 @@ _UNIT_OF = {
     "kib": "kibibyte", "mib": "mebibyte", "gib": "gibibyte",
 }  # fmt: skip
 _DEFAULT = re.compile(
-    r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
+    r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are))"
+    r"(?: typically| usually| normally| currently)? [\"'`]?([\w./:+-]{1,80})",
+    re.IGNORECASE,
 )
 # The sentence before names what this one is about, and elsewhere that is something else.
 _NAMED_BEFORE = re.compile(r"\W*(?:this|that|these|those|it|its|they|their)\b", re.IGNORECASE)
@@ -149,8 +153,12 @@ def claims_of(draft: str) -> Iterator[Span]:
             "?"
         ):
             continue
-        if len(sentence.split()) >= _LEAST_WORDS or len(content_words(sentence)) >= _LEAST_WORDS:
+        if _has_words_enough(sentence):
             yield start, end
+
+
+def _has_words_enough(sentence: str) -> bool:
+    return len(sentence.split()) >= _LEAST_WORDS or len(content_words(sentence)) >= _LEAST_WORDS
 
 
 def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
@@ -194,13 +202,22 @@ def _best_apart(places: Iterable[ClaimPlace], passages: Sequence[str]) -> tuple[
 def _find_near(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
     own = parse_facts(claim)
     for number, passage in enumerate(passages):
-        before: Facts | None = None
+        title = before = parse_facts("")
         for span in sentence_spans(passage):
-            place = parse_facts(passage[span[0] : span[1]])
-            judged = _compare(own, place, before, passage=number, span=span)
+            sentence = passage[span[0] : span[1]]
+            place = parse_facts(sentence)
+            if _only_names(sentence):
+                title = before = place
+                continue
+            judged = _compare(own, place, (title, before), passage=number, span=span)
             if judged.verdict != "unsupported":
                 yield judged
             before = place
+
+
+def _only_names(sentence: str) -> bool:
+    """Return whether a heading or term says what the text below it is about, and no more."""
+    return sentence.startswith("#") or not _has_words_enough(sentence)
 
 
 def _find_quoted(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
@@ -213,15 +230,20 @@ def _find_quoted(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
         place = folded.text.find(wanted)
         if place < 0 or _NUMBER_GOES_ON.match(folded.text, place + len(wanted)):
             continue
-        span = folded.span(place, place + len(wanted))
-        if _begins_sentence(passage, span[0]):
-            yield ClaimPlace(verdict="quoted", passage=number, span=span, share=1.0)
+        start, end = folded.span(place, place + len(wanted))
+        begin = _sentence_start(passage, start)
+        if begin is not None:
+            yield ClaimPlace(verdict="quoted", passage=number, span=(begin, end), share=1.0)
 
 
-def _begins_sentence(passage: str, place: int) -> bool:
-    """Return whether a sentence begins at a place: what stands before it could deny it."""
+def _sentence_start(passage: str, place: int) -> int | None:
+    """Return where the sentence begins, marks included, whose first word stands at a place.
+
+    None for a later word: what stands before it could deny the rest.
+    """
     starts = [start for start, _ in sentence_spans(passage) if start <= place]
-    return bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
+    is_first = bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
+    return starts[-1] if is_first else None
 
 
 def names_in(text: str, plain: str) -> frozenset[str]:
@@ -255,15 +277,15 @@ def parse_facts(text: str) -> Facts:
 
 
 def _compare(
-    own: Facts, place: Facts, before: Facts | None, *, passage: int, span: Span
+    own: Facts, place: Facts, above: tuple[Facts, Facts], *, passage: int, span: Span
 ) -> ClaimPlace:
-    """Return what one sentence says of a claim; `before`, the one before it, may name its subject.
+    """Return what one sentence says of a claim.
 
-    Numbers, opposites and negations count only where they stand in the sentence itself.
+    The title and the sentence before it, `above`, may name its subject. Numbers, opposites and
+    negations count only where they stand in the sentence itself.
     """
-    around = place.words if before is None else place.words + before.words
-    alone = share_of(own.words, place.words)
-    share = share_of(own.words, around) if alone >= _PARTLY_SHARE else 0.0
+    title, before = above
+    around = place.words + title.words + before.words
     numbers, others = _apart(own.numbers, place.numbers)
     # A name that the place has instead is another one, even if this one is a word in it: `for`.
     is_swapped = bool(place.names - own.names)
@@ -271,7 +293,7 @@ def _compare(
         name
         for name in own.names - place.names
         if (is_swapped or not holds_name(place, name))
-        and (before is None or not holds_name(before, name))
+        and not any(holds_name(facts, name) for facts in above)
     )
     opposites = opposites_between(own, place)
     is_denied = own.negations != place.negations
@@ -283,8 +305,15 @@ def _compare(
         differing += zip(units, other_units, strict=True)
     if (default := differing_default(own, place)) and default not in differing:
         differing.append(default)
-    if is_denied:
+    if is_denied and not differing:
         differing.append((_count_negations(own), _count_negations(place)))
+    apart = {word for pair in differing for word in content_words(pair[0])}
+    rest = Counter({word: 1 for word in own.words if word not in apart})
+    # What the title names is not repeated below it.
+    below = Counter({word: 1 for word in rest if word not in title.words})
+    is_about = share_of(below, place.words) >= _PARTLY_SHARE
+    share = share_of(own.words, around) if is_about else 0.0
+    alone = share_of(own.words, place.words)
     stems = own.words.keys() - around.keys()
     # As the claim writes them, not as they are indexed.
     absent = [
@@ -292,14 +321,19 @@ def _compare(
     ]
     verdict: ClaimVerdict = "unsupported"
     is_short = place.words.total() <= _MOST_LENGTH * own.words.total()
-    if differing and is_short and not names and share >= _CONTRADICTED_SHARE:
+    is_near = share >= _CONTRADICTED_SHARE or (
+        is_about and share_of(rest, around) >= _SUPPORTED_SHARE
+    )
+    # Below the title of something else, the sentence before only mentions what the claim names.
+    is_elsewhere = bool(title.names and own.names) and not any(
+        holds_name(facts, name) for facts in (title, place) for name in own.names
+    )
+    if differing and is_short and not names and is_near and not is_elsewhere:
         verdict = "contradicted"
-        apart = {word for pair in differing for word in content_words(pair[0])}
-        rest = Counter({word: 1 for word in own.words if word not in apart})
         alone = share_of(rest, place.words)
     elif not numbers and not units and not names and not differing and share >= _SUPPORTED_SHARE:
         verdict = "partly" if absent and _has_swapped(own, place, absent) else "supported"
-    elif share >= _PARTLY_SHARE:
+    elif share >= (_PARTLY_NAMED_SHARE if names else _PARTLY_SHARE):
         verdict = "partly"
     return ClaimPlace(
         verdict=verdict,

@@ -15,10 +15,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
+from citewell.core.difference import mark_difference
 from citewell.core.folding import FoldedText, fold
 from citewell.core.frozen import frozen
 from citewell.core.screen import BLOCK, FOLD, JOINT, UNSURE, unpack_screen
-from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
+from citewell.core.sequence_match import BoundedMatcher, Effort
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
@@ -386,14 +387,6 @@ def _compare(quote: str, text: str, span: Span, *, likeness: float) -> Verificat
 
 
 def _difference(before: str, after: str) -> str:
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    parts: list[str] = []
-    for operation, a, b, c, d in find_opcodes(old, new):
-        if operation == "equal":
-            parts.append("".join(old[a:b]))
-            continue
-        if a < b:
-            parts.append("[-" + "".join(old[a:b]) + "-]")
-        if c < d:
-            parts.append("{+" + "".join(new[c:d]) + "+}")
-    return "".join(parts)
+    # How words are set is no difference; an ellipsis is one sign.
+    old, new = (fold(text).text.replace("...", "…") for text in (before, after))
+    return mark_difference(old, new)
