@@ -165,6 +165,34 @@ def test_what_cannot_be_done_is_said(
     assert told in streams.out + streams.err
 
 
+def test_a_file_that_cannot_be_read_is_named_once_with_what_to_try(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logo = folder / "logo.png"
+
+    main(["ingest", str(logo), *shell.options])
+    main(["ingest", "./no-such-folder", *shell.options])
+
+    streams = capsys.readouterr()
+    assert f"- failed: {logo.as_uri()} is binary\n  try: HTML, Markdown," in streams.out
+    assert "try: Check the path" in streams.err
+
+
+def test_the_sources_that_sphinx_puts_beside_its_pages_are_no_pages(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = folder / "_sources"
+    sources.mkdir()
+    (sources / "storage.rst.txt").write_text("Storage modes\n=============\n", encoding="utf-8")
+
+    _, before = run_json(capsys, shell, "ingest", str(folder))
+    (folder / "searchindex.js").write_text("Search.setIndex({})", encoding="utf-8")
+    _, after = run_json(capsys, shell, "ingest", str(folder))
+
+    assert before["paths"][0]["indexed"] == 3
+    assert (after["paths"][0]["unchanged"], after["paths"][0]["removed"]) == (2, 1)
+
+
 def test_a_tool_never_reads_a_file(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     code, told = run_json(capsys, shell, "ask", "file:///etc/passwd", "Who is root?")
 

@@ -67,7 +67,8 @@ def test_an_unknown_key_is_said_and_a_pinned_one_must_fit(
     pinned = verify(path, capsys, "--key", LibraryKey.of_secret(b"another").fingerprint)
 
     assert unpinned[0] == 0
-    assert "unsure  key: The key is unknown here" in unpinned[1]
+    assert "\n  unsure  key: The key is unknown here" in unpinned[1]
+    assert "\n  ok      signature:" in unpinned[1]
     assert json.loads(verify(path, capsys, "--json")[1])["proved"] is False
     assert pinned[0] == 1
     assert "FAILED  key:" in pinned[1]

@@ -8,11 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.progress import Progress as ProgressBars
 from tests.cli.shell import Shell
 from tests.cli.terminal import run_in_terminal, text_of
 from tests.site import Response
 
 from citewell.cli.main import main
+from citewell.cli.styled_terminal import rate_of
 
 WIDE = """# Storage
 
@@ -191,6 +193,16 @@ def test_an_abstention_is_a_sentence_with_what_to_try(shell: Shell) -> None:
     assert "Try other words" in said
 
 
+def test_an_abstention_of_a_library_names_no_pages_by_chance(shell: Shell) -> None:
+    for number in range(4):
+        shell.site.pages[f"/{number}"] = f"<title>Buoy {number}</title><p>Buoy {number} floats.</p>"
+        main(["ingest", shell.site.url(f"/{number}"), *shell.options])
+
+    shown = run_in_terminal("search", "Who won the chess tournament of 1972?", *shell.options)
+
+    assert "Nothing in the 4 pages searched answers this." in text_of(shown)
+
+
 def test_progress_is_shown_and_leaves_nothing_behind(shell: Shell) -> None:
     shown = ask(shell)
 
@@ -203,6 +215,35 @@ def test_bars_say_how_many_bytes_were_read(shell: Shell) -> None:
     shown = run_in_terminal("ingest", shell.site.url("/storage"), *shell.options)
 
     assert re.search(r"[\d.]+ (?:bytes|kB)\b", shown)
+
+
+def test_a_narrow_terminal_shortens_what_is_read_and_not_the_numbers(shell: Shell) -> None:
+    url = shell.site.url("/storage")
+
+    shown = run_in_terminal("ingest", url, *shell.options, columns=45)
+
+    assert re.search(r"\b0:00:\d\d\b", shown)
+    assert not re.search(r"0:0…|0:00:…|[\d.]+ (?:bytes|kB)\b", shown)
+
+
+def test_the_rate_is_that_since_the_line_began_whatever_the_batches() -> None:
+    now = 0.0
+    bars = ProgressBars(get_time=lambda: now, auto_refresh=False)
+    task = bars.add_task("Embedding", total=1_000, done_before=100)
+    for now, done, total in ((60.0, 228, 1_000), (120.0, 356, 1_200)):
+        bars.update(task, completed=done, total=total)
+
+        assert rate_of(bars.tasks[0]) == pytest.approx((done - 100) / now)
+
+
+def test_an_address_without_tls_is_said_in_words(shell: Shell) -> None:
+    url = shell.site.url("/storage").replace("http:", "https:")
+
+    shown = text_of(run_in_terminal("ingest", url, *shell.options))
+
+    assert "does not answer with TLS" in shown
+    assert "SSL" not in shown
+    assert "Check the host name" not in shown
 
 
 def test_no_color_is_obeyed(shell: Shell) -> None:

@@ -34,5 +34,11 @@ def test_words_are_marked_and_line_breaks_are_not() -> None:
     assert marked == "def wade(depth: [-int-]{+float+})\n-> None"
 
 
+def test_where_a_text_is_cut_is_no_difference() -> None:
+    marked = mark_difference("a heron wades in the po", "an heron wades in", is_cut=True)
+
+    assert marked == "[-a-]{+an+} heron wades in …"
+
+
 def test_a_long_text_is_bounded() -> None:
     assert len(mark_difference("a b " * 50_000, "b a " * 50_000)) < 100_000

@@ -287,7 +287,7 @@ async def test_a_site_that_fails_half_way_keeps_what_it_has_and_says_so() -> Non
 
     assert website.status == "failed"
     assert website.pages == len(stored) == 3
-    assert "3 pages read so far are kept" in (website.error_message or "")
+    assert "kept so far: 3 pages" in (website.error_message or "")
 
 
 async def test_a_site_that_comes_back_is_read_on_where_it_stopped() -> None:

@@ -76,15 +76,19 @@ async def test_a_refused_connection_is_unreachable() -> None:
         pass
 
     async with fetcher_for(site, max_retries=1) as fetcher:
-        with pytest.raises(HostUnreachable, match=rf"cannot connect to {site.host}"):
+        with pytest.raises(HostUnreachable, match=rf"cannot connect to {site.host}") as refused:
             await fetcher.fetch(site.url())
+
+    assert refused.value.suggestion.startswith("Check the port.")
 
 
 async def test_a_server_without_tls_is_unreachable_by_https_and_not_tried_again() -> None:
     with running_site({"/": "heron"}) as site:
         async with fetcher_for(site, max_retries=3) as fetcher:
-            with pytest.raises(HostUnreachable, match="begin the address with http://"):
+            with pytest.raises(HostUnreachable, match="does not answer with TLS") as refused:
                 await fetcher.fetch(site.url().replace("http:", "https:"))
+
+    assert "begin the address with http://" in refused.value.suggestion
 
 
 async def test_redirects_are_followed_and_told() -> None:

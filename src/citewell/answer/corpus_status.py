@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 from citewell.core.frozen import frozen
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,8 +91,8 @@ def format_corpus_status(status: CorpusStatus, *, more: str = MORE_BY_TOOL) -> s
     elif waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
     if status.citations:
-        counted = ", ".join(f"{count:,} {verdict}" for verdict, count in status.citations.items())
-        lines.append(f"Citations handed out: {counted}")
+        verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in status.citations.items())
+        lines.append(f"Citations handed out: {verdicts}")
     if status.sites:
         sites = "\n".join(_site_line(site) for site in status.sites)
         lines += ["", "Sites:", NOTE_PLACE, enclose(sites)]
@@ -105,7 +106,9 @@ def format_corpus_status(status: CorpusStatus, *, more: str = MORE_BY_TOOL) -> s
 
 
 def _site_line(site: SiteStatus) -> str:
-    return f"- {site.status}: {mark(site.url)} ({site.pages:,} pages). {mark(site.message)}"
+    return (
+        f"- {site.status}: {mark(site.url)} ({counted(site.pages, 'page')}). {mark(site.message)}"
+    )
 
 
 def _page_line(page: PageStatus) -> str:
@@ -113,6 +116,6 @@ def _page_line(page: PageStatus) -> str:
     stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
     who = f" ({mark(label(page.supplied_by))})" if page.supplied_by else ""
     done = f"{_DONE[page.origin]}{who} {when}{stale}"
-    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, {done}"
+    counts = f"{counted(page.chunks, 'chunk')}, {counted(page.tokens, 'token')}, {done}"
     title = mark(label(page.title)) or "Untitled"
     return f"- {title} — {mark(page.url)}\n  ({counts})"

@@ -117,7 +117,7 @@ def describe_site(site: Website, job: Job | None) -> str:
     if site.status == "failed":
         return f"Failed: {site.error_message or 'the reason is unknown'}"
     if site.status == "stopped":
-        return f"Stopped: {site.pages} pages are kept. Ingest the site again to go on."
+        return f"Stopped, with {counted(site.pages, 'page')} kept. Ingest the site again to go on."
     if site.status == "completed":
         return f"Completed: {counted(site.pages, 'page')}, {counted(site.chunks, 'chunk')}."
     return "Waiting to be read."

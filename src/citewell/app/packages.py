@@ -14,6 +14,7 @@ from citewell.ingest.packages.installed import is_editable_install
 
 if TYPE_CHECKING:
     from citewell.app.releases import StoredCorpus
+    from citewell.core.errors import CitewellError
     from citewell.core.records import PageInfo
     from citewell.ingest.packages.dependency import Dependency, Project
     from citewell.ingest.packages.package_page import PackagePage
@@ -29,7 +30,7 @@ class PackageReport:
     pages: tuple[PageInfo, ...]
     unchanged: int
     deleted: int
-    failed: dict[str, str]
+    failed: dict[str, CitewellError]
 
 
 @frozen

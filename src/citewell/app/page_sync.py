@@ -61,8 +61,8 @@ class SyncReport:
     """The pages that were written."""
     unchanged: int
     deleted: int
-    failed: dict[str, str]
-    """The reason for each URL."""
+    failed: dict[str, CitewellError]
+    """Why, for each URL."""
 
 
 async def sync_pages(
@@ -85,7 +85,7 @@ async def sync_pages(
     tags = (*owners, *tags, *corpus.settings.scope_tags)
     changed = [page for page in pages if force or not _is_as(stored.get(page.url), page, tags)]
     written: list[PageInfo] = []
-    failed: dict[str, str] = {}
+    failed: dict[str, CitewellError] = {}
     bytes_read = 0
     being_read: dict[str, None] = {}
     limit = anyio.Semaphore(PARALLEL_PAGES)
@@ -112,7 +112,7 @@ async def sync_pages(
                 outcome = await _store_page(corpus, page, tags=tags)
             except CitewellError as error:
                 logger.warning("%s is not in the corpus: %s", page.url, error.message)
-                failed[page.url] = error.message
+                failed[page.url] = error
             else:
                 if outcome is not None and outcome.page is not None:
                     written.append(outcome.page)

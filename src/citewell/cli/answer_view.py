@@ -114,9 +114,8 @@ class AnswerView:
             yield Text('Try: citewell ask URL "…", or citewell ingest URL first.\n')
             return
         checked = self.result.get("pages_checked") or []
-        titles = ", ".join(_title(page) for page in checked[:_MOST_LINKS])
-        if titles and searched > _MOST_LINKS:
-            titles += f" and {searched - _MOST_LINKS} more"
+        # Of a whole library, the first few say nothing.
+        titles = ", ".join(map(_title, checked)) if searched <= _MOST_LINKS else ""
         pages = counted(searched, "page") if searched > 1 else "page"
         yield Text.assemble(
             (f"Nothing in the {pages} searched answers this", "bold"),

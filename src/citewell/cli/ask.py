@@ -130,13 +130,16 @@ async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress)
 
     corpus = await open_late_corpus(app)
     reports = [await index_path(corpus, path, on_progress=on_progress) for path in paths]
-    failed = {url: reason for report in reports for url, reason in report.failed.items()}
+    failed = {url: error for report in reports for url, error in report.failed.items()}
     if failed and not any(report.pages or report.unchanged for report in reports):
-        reason = next(iter(failed.values()))
+        reason = next(iter(failed.values())).message
         if len(failed) > 1:
             reason = f"none of the {len(failed)} files can be read; the first: {reason}"
         raise UnsupportedContent(reason)
-    return [{"url": url, "reason": reason, "suggestion": ""} for url, reason in failed.items()]
+    return [
+        {"url": url, "reason": error.message, "suggestion": error.suggestion}
+        for url, error in failed.items()
+    ]
 
 
 def _check_positions(urls: list[str], question: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.app.websites import CHANGE_NEEDS
 from citewell.cli.crawl_options import add_crawl_options, crawl_options, refuse_crawl_options
 from citewell.cli.local_paths import expand_arguments, local_paths, refuse_other_than_urls
+from citewell.cli.shell_errors import name_page
 from citewell.cli.sites import add_websites
 from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
@@ -111,8 +112,7 @@ async def _ingest_pages(
 def _line(page: IngestedShape) -> str:
     """Return the outcome for one URL as a person reads it."""
     if page.status == "failed":
-        reason = page.error if page.url in (page.error or "") else f"{page.url}: {page.error}"
-        return f"failed: {reason}\n  try: {page.suggestion}"
+        return f"failed: {name_page(page.url, page.error or '')}\n  try: {page.suggestion}"
     name = f"{page.title} — {page.url}" if page.title else page.url
     problems = "".join(f"\n  {text}" for text in (page.incomplete, page.error) if text)
     return f"{page.status}: {name} ({counted(page.chunks or 0, 'chunk')}){problems}"
@@ -166,8 +166,14 @@ async def _ingest_files(
             "failed": len(report.failed),
         }
         lines.append(f"{path}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
-        lines += [f"- failed: {url} — {reason}" for url, reason in report.failed.items()]
-        failures = [{"url": url, "error": reason} for url, reason in report.failed.items()]
+        lines += [
+            f"- failed: {name_page(url, error.message)}\n  try: {error.suggestion}"
+            for url, error in report.failed.items()
+        ]
+        failures = [
+            {"url": url, "error": error.message, "suggestion": error.suggestion}
+            for url, error in report.failed.items()
+        ]
         shapes.append({"path": str(path), **counts, "failures": failures})
     has_failed = any(shape["failed"] for shape in shapes)
     return Outcome(text="\n".join(lines), structured={"paths": shapes}, has_failed=has_failed)

@@ -14,6 +14,7 @@ from citewell.cli.main import database_address
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument, SettingsError
+from citewell.core.text import counted
 from citewell.inference.names import vector_model
 from citewell.ingest.archive.copy import copy_library
 from citewell.store.open import database_file, open_store
@@ -72,9 +73,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps(asdict(copied), indent=2))
     else:
         print_text(
-            f"Copied {copied.pages_written:,} pages; {copied.pages_unchanged:,} were there.\n"
-            f"Both databases hold {copied.pages:,} pages, {copied.chunks:,} chunks, "
-            f"{copied.vectors:,} vectors and {copied.websites:,} websites of the source.\n"
+            f"Copied {counted(copied.pages_written, 'page')}; "
+            f"{copied.pages_unchanged:,} were there.\n"
+            f"Both databases hold {counted(copied.pages, 'page')}, "
+            f"{counted(copied.chunks, 'chunk')}, {counted(copied.vectors, 'vector')} and "
+            f"{counted(copied.websites, 'website')} of the source.\n"
             f"Checksum {copied.checksum[:16]}, the same in both."
         )
     return 0

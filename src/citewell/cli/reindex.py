@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InferenceError
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -101,7 +102,7 @@ def _summary(result: Rereading) -> str:
             "`citewell ingest --force URL` fetches them."
         )
     for page in report.pages[:_SHOWN_CHANGES]:
-        outcome = page.error or f"{len(page.sections)} sections changed"
+        outcome = page.error or f"{counted(len(page.sections), 'section')} changed"
         lines.append(f"- {page.url} — {outcome}")
     if len(report.pages) > _SHOWN_CHANGES:
         lines.append(f"… and {report.changed + report.failed - _SHOWN_CHANGES:,} more.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
+from citewell.core.errors import FetchError
 from citewell.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -53,7 +55,9 @@ def error_for_shell(error: CitewellError) -> dict[str, Any]:
     shape = error.as_json()
     cause = error.__cause__
     reason = redact(str(cause).strip().partition("\n")[0]) if isinstance(cause, Exception) else ""
-    if shape["code"] == "BACKEND_UNAVAILABLE" and reason and reason not in shape["message"]:
+    # What a site did is said; the words of the network's library add nothing.
+    is_ours = shape["code"] == "BACKEND_UNAVAILABLE" and not isinstance(error, FetchError)
+    if is_ours and reason and reason not in shape["message"]:
         shape["message"] = f"{shape['message']}: {reason}"
     return shape
 
@@ -64,6 +68,12 @@ def in_shell_words(error: Mapping[str, Any]) -> dict[str, Any]:
     message = _ARGUMENT.sub(lambda match: _OPTIONS[match[1]], message)
     message = _JUDGED.sub(r"\1 \2", message)
     return {**error, "message": message, "suggestion": translated(str(error["suggestion"] or ""))}
+
+
+def name_page(url: str, reason: str) -> str:
+    """Return a reason that names its page once, whether as a URL or as a path."""
+    path = unquote(url.removeprefix("file://"))
+    return reason if url in reason or path in reason else f"{url}: {reason}"
 
 
 def translated(text: str) -> str:

@@ -17,7 +17,6 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.progress import Progress as ProgressBars
 from rich.table import Column
@@ -87,7 +86,7 @@ def print_styled_error(error: Mapping[str, object]) -> None:
 
 
 _WIDE = 70
-_ONE_LINE = Column(no_wrap=True, overflow="ellipsis")
+_SHORTENED = Column(ratio=1, no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
@@ -96,14 +95,21 @@ def showing_lines() -> Iterator[OnProgress]:
     console = Console(stderr=True)
     columns: list[ProgressColumn] = [
         SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}", markup=False, table_column=_ONE_LINE),
+        TextColumn("{task.description}", markup=False, table_column=_SHORTENED),
         _IfCounted(BarColumn(bar_width=24 if console.width >= _WIDE else 10)),
         _IfCounted(MofNCompleteColumn()),
     ]
-    if console.width >= _WIDE:
-        columns += [_IfCounted(_RateColumn()), _IfCounted(TimeRemainingColumn(compact=True))]
-    columns.append(_BytesColumn())
-    bars = ProgressBars(*columns, TimeElapsedColumn(), console=console, transient=True)
+    is_wide = console.width >= _WIDE
+    if is_wide:
+        columns += [_IfCounted(_RateColumn()), _IfCounted(_TimeLeftColumn()), _BytesColumn()]
+    bars = ProgressBars(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        # Only the description gives way on a narrow terminal.
+        expand=not is_wide,
+    )
     try:
         yield _Lines(bars).show
     finally:
@@ -124,7 +130,9 @@ class _Lines:
         self._bars.start()
         if progress.phase not in self._tasks:
             self._hide_uncounted()
-            self._tasks[progress.phase] = self._bars.add_task(message, total=None, bytes_done=0)
+            self._tasks[progress.phase] = self._bars.add_task(
+                message, total=None, bytes_done=0, done_before=progress.done or 0
+            )
         task = self._tasks[progress.phase]
         self._bars.update(task, description=message, completed=progress.done, total=progress.total)
         # A step without a byte count keeps the count of the previous one.
@@ -143,10 +151,31 @@ class _RateColumn(ProgressColumn):
 
     @override
     def render(self, task: Task) -> RenderableType:
-        rate = task.speed
+        rate = rate_of(task)
         if not rate:
             return Text()
         return Text(f"{rate:.0f}/s" if rate >= 2 else f"{60 * rate:.0f}/min", style="dim")
+
+
+class _TimeLeftColumn(ProgressColumn):
+    """How long the rest takes at this rate."""
+
+    @override
+    def render(self, task: Task) -> RenderableType:
+        rate = rate_of(task)
+        if not rate:
+            return Text()
+        seconds = round((task.remaining or 0) / rate)
+        return Text(f"{seconds // 60}:{seconds % 60:02} left", style="cyan")
+
+
+def rate_of(task: Task) -> float:
+    """Return how many are done in a second since the line began.
+
+    rich forgets its samples when the total grows, and between batches that take long.
+    """
+    done: float = task.completed - task.fields["done_before"]
+    return done / task.elapsed if task.elapsed else 0.0
 
 
 class _BytesColumn(ProgressColumn):

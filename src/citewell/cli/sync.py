@@ -202,7 +202,7 @@ def _agrees(plan: Plan) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     print(plan_table(plan))
-    sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
+    sites = f" and {counted(len(plan.due_sites), 'site')}" if plan.due_sites else ""
     question = f"Index the documentation of {counted(len(plan.due), 'package')}{sites}? [Y/n] "
     return input(question).strip().lower() in ("", "y", "yes")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from citewell.cli.shell_errors import name_page
 from citewell.cli.table import text_table
 from citewell.cli.work import Outcome
 from citewell.core.frozen import frozen
@@ -81,7 +82,7 @@ def plan_outcome(plan: Plan) -> Outcome:
         why = "" if plan.project.problems else ": no pyproject.toml, package.json or lock file"
         lines.append(f"No dependencies found{why}.")
     elif plan.due or plan.due_sites:
-        sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
+        sites = f" and {counted(len(plan.due_sites), 'site')}" if plan.due_sites else ""
         flag = " --sites" if plan.due_sites else ""
         due = counted(len(plan.due), "package")
         lines.append(f"{due}{sites} can be indexed: run `citewell sync{flag} --yes`.")
@@ -137,7 +138,7 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
             "indexed": len(report.pages),
             "unchanged": report.unchanged,
             "removed": report.deleted,
-            "failed": report.failed,
+            "failed": {url: error.message for url, error in report.failed.items()},
         }
         for report in reports
     ]
@@ -147,9 +148,9 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
         for shape, report in zip(shapes, reports, strict=True)
     ]
     lines += [
-        f"- skipped: {url} — {reason}"
+        f"- skipped: {name_page(url, error.message)}"
         for report in reports
-        for url, reason in report.failed.items()
+        for url, error in report.failed.items()
     ]
     lines += [f"- {problem}" for problem in project.problems]
     return Outcome(

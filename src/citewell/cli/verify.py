@@ -72,7 +72,8 @@ def _text(verification: Verification) -> str:
     receipt = verification.receipt
     lines = [f"Receipt of {receipt.created}, made by {receipt.software}, key {receipt.fingerprint}"]
     lines += [
-        f"{_SIGNS[step.outcome]:>6}  {step.name}: {step.explanation}" for step in verification.steps
+        f"  {_SIGNS[step.outcome]:<6}  {step.name}: {step.explanation}"
+        for step in verification.steps
     ]
     verdict = "Every step passed." if verification.is_proved else "This receipt proves nothing."
     if not verification.is_proved and not verification.has_failed:

@@ -43,19 +43,25 @@ def find_changes(old: str, old_span: Span, new: str, new_span: Span) -> list[Cha
     ]
 
 
-def mark_difference(old: str, new: str) -> str:
-    """Return both texts as one: `[-what only the old has-]` and `{+what only the new has+}`."""
+def mark_difference(old: str, new: str, *, is_cut: bool = False) -> str:
+    """Return both texts as one: `[-what only the old has-]` and `{+what only the new has+}`.
+
+    Where one `is_cut`, what only the other has at the end is no difference.
+    """
     before, after = _WORD.findall(old)[:_MOST_WORDS], _WORD.findall(new)[:_MOST_WORDS]
     pieces: list[str] = []
     # Where a line breaks makes no difference.
-    for kind, i, j, k, m in find_opcodes(_spaced(before), _spaced(after)):
+    steps = list(find_opcodes(_spaced(before), _spaced(after)))
+    if is_cut and len(steps) > 1 and steps[-1][0] != "equal":
+        steps.pop()
+    for kind, i, j, k, m in steps:
         removed, added = "".join(before[i:j]), "".join(after[k:m])
         if kind == "equal":
             pieces.append(added)
             continue
         pieces += [f"[-{removed}-]"] if removed else []
         pieces += [f"{{+{added}+}}"] if added else []
-    return "".join(pieces)
+    return "".join([*pieces, *([" …"] if is_cut else [])])
 
 
 def _spaced(words: Sequence[str]) -> list[str]:

@@ -35,6 +35,8 @@ _TYPE_OF_SUFFIX = {
     ".xhtml": "application/xhtml+xml",
 }
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+# Sphinx puts the sources of its pages beside them.
+_SPHINX_SOURCES, _SPHINX_INDEX = "_sources", "searchindex.js"
 
 
 def file_url(path: Path) -> str:
@@ -58,7 +60,10 @@ def find_local_pages(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise InvalidArgument(f"there is no file or folder called {path}")
+        raise InvalidArgument(
+            f"there is no file or folder called {path}",
+            suggestion="Check the path; it begins at the current folder.",
+        )
     found = sorted(_walk(path.resolve()))
     if not found:
         suffixes = ", ".join(sorted(_TYPE_OF_SUFFIX))
@@ -99,9 +104,8 @@ def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
 
 def _walk(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
-        folders[:] = [
-            name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
-        ]
+        skipped = _SKIPPED_FOLDERS | ({_SPHINX_SOURCES} if _SPHINX_INDEX in names else set())
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in skipped]
         for name in names:
             path = Path(folder, name)
             is_page = path.suffix.lower() in _TYPE_OF_SUFFIX and not name.startswith(".")

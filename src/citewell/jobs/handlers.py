@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from citewell.core.errors import NotFound
 from citewell.core.frozen import frozen
 from citewell.core.jobs import JobProgress
+from citewell.core.text import counted
 from citewell.ingest.reread import reread_pages
 from citewell.jobs.embedding import embed_pages
 from citewell.jobs.page_jobs import process_page, refresh_page
@@ -207,7 +208,7 @@ async def _website_of(parts: LibraryParts, job: Job) -> Website:
 def _kept_pages(website: Website | None) -> str:
     if website is None or website.kind == "page" or not website.pages:
         return ""
-    return f"; the {website.pages} pages read so far are kept"
+    return f"; kept so far: {counted(website.pages, 'page')}"
 
 
 async def _emit_end(parts: LibraryParts, emit: Emit, job: Job, *, ends: Ends) -> None:

@@ -101,7 +101,11 @@ def pair_quotes(
 def _pair(old: Side | None, new: Side | None, change: Change) -> QuotePair:
     before = quote_span(old, change.old) if old and change.old else None
     after = quote_span(new, change.new) if new and change.new else None
-    marked = mark_difference(before.text if before else "", after.text if after else "")
+    marked = mark_difference(
+        before.text if before else "",
+        after.text if after else "",
+        is_cut=any(quote.is_cut for quote in (before, after) if quote),
+    )
     return QuotePair(old=before, new=after, difference=marked)
 
 

@@ -13,6 +13,7 @@ from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.frozen import frozen
 from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
+from citewell.core.text import counted
 from citewell.core.tokens import truncate_to_tokens
 from citewell.store.page_scan import scan_pages
 from citewell.tools.kb.passages import open_passage
@@ -111,7 +112,8 @@ async def _list_sites(call: Call) -> list[Resource]:
         Resource(
             uri=f"{WEBSITE_SCHEME}{website.source_id}",
             name=f"website {website.source_id}",
-            description=f"{describe_page(website.title, website.url)} ({website.pages:,} pages)",
+            description=f"{describe_page(website.title, website.url)} "
+            f"({counted(website.pages, 'page')})",
             template=WEBSITES,
             last_modified=website.fetched_at or website.updated_at,
         )
@@ -207,7 +209,8 @@ async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None
     members = await library.list_members(website_id, limit=_MAX_LISTED_MEMBERS)
     lines = [
         f"# {label(website.title) or website.url}",
-        f"{website.url} ({website.status}, {website.pages} pages{note_supplied(website.origin)})",
+        f"{website.url} ({website.status}, {counted(website.pages, 'page')}"
+        f"{note_supplied(website.origin)})",
         *(
             f"- {label(page.title) or 'Untitled'} — {page.url} ({PAGE_SCHEME}{page.source_id}, "
             f"{_moment_verb(page.origin)} {page.fetched_at.isoformat(timespec='seconds')})"
@@ -243,7 +246,7 @@ def _page_resource(page: PageInfo) -> Resource:
         name=f"page {page.source_id}",
         description=(
             f"{describe_page(page.title, page.url)} "
-            f"({page.tokens:,} tokens{note_supplied(page.origin)})"
+            f"({counted(page.tokens, 'token')}{note_supplied(page.origin)})"
         ),
         template=PAGES,
         last_modified=page.fetched_at,

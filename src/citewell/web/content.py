@@ -84,7 +84,7 @@ def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
     if declared == "pdf" or _is_binary(start, content_type):
         named = label(name)
         raise UnsupportedContent(
-            f"{shown_url(url)} is binary ({named or 'no type given'})", content_type=named
+            f"{shown_url(url)} is binary{f' ({named})' if named else ''}", content_type=named
         )
     if declared not in (None, "text", "xml"):
         return declared

@@ -151,13 +151,21 @@ def _our_errors(url: str) -> Iterator[None]:
         fault = _tls_fault(error)
         if fault is None:
             place = host if parts.port in (80, 443) else f"{host}:{parts.port}"
-            raise HostUnreachable(f"cannot connect to {place}", host=host) from error
-        reason = (
-            "its certificate is not valid"
+            raise HostUnreachable(
+                f"cannot connect to {place}",
+                suggestion="Check the port. Else the site may be down, or this machine offline."
+                if place != host
+                else "The site may be down, or this machine offline; try again later.",
+                host=host,
+            ) from error
+        raise HostUnreachable(
+            f"no safe connection to {host}: "
+            + ("its certificate is not valid" if fault else "it does not answer with TLS"),
+            suggestion="Check the host name. Else only the site's operator can mend it."
             if fault
-            else "it does not answer with TLS; if it has none, begin the address with http://"
-        )
-        raise HostUnreachable(f"no safe connection to {host}: {reason}", host=host) from error
+            else "If the site has no TLS, begin the address with http://; else check the port.",
+            host=host,
+        ) from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
         message = f"the connection to {host} broke before {where} was complete"
         raise HostUnreachable(message, host=host) from error

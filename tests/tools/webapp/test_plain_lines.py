@@ -13,6 +13,7 @@ from citewell.tools.webapp.plain_lines import plain_lines
         ("## The **grey** `heron`", "The grey heron"),
         ("It eats [frogs](https://a.example/x) and *mice*.", "It eats frogs and mice."),
         ("- In *spring*\n  - frogs", "• In spring\n  • frogs"),
+        ("{+- one\n- two+}\n[-- three-] [-x-]", "{+• one\n• two+}\n[-• three-] [-x-]"),
         ("| a | b |\n|---|:-:|\n| `x` | 2 \\| 3 |", "a · b\nx · 2 | 3"),
         ("> Said [here](b)", "Said here"),
         ("```python\na = **b\n# not a heading\n```\nEnd", "a = **b\n# not a heading\nEnd"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.text import one_line
+from citewell.core.text import counted, one_line
 from citewell.ingest.packages.dependency import Project, bounded
 from citewell.ingest.packages.installed import find_distribution
 from citewell.ingest.packages.lock_files import find_locked_dependencies
@@ -61,7 +61,7 @@ def find_project(
         problems.append(f"run `citewell sync` in each project of this folder: {', '.join(inner)}")
     told = list(dict.fromkeys(problems))
     if len(told) > _MOST_PROBLEMS:
-        told[_MOST_PROBLEMS:] = [f"and {len(told) - _MOST_PROBLEMS:,} more problems"]
+        told[_MOST_PROBLEMS:] = [f"and {counted(len(told) - _MOST_PROBLEMS, 'more problem')}"]
     return Project(dependencies=sound, problems=tuple(told))
 
 

@@ -69,7 +69,7 @@ def _check_key(receipt: OpenedReceipt, known: Collection[str], *, must_be_known:
         name="key",
         outcome="failed" if must_be_known else "unsure",
         explanation="The key is unknown here: that the site sent these bytes is only the word of "
-        "whoever holds it. Compare the fingerprint with one that you got by another way.",
+        "whoever holds it. Compare the fingerprint with one that you obtained another way.",
     )
 
 

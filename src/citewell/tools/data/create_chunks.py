@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import counted
 from citewell.tools.data.given_chunks import GivenChunk, compose_page, parse_headings
 from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
 from citewell.tools.data.vectors import unit_vector
@@ -100,7 +101,7 @@ async def _stored(source_id: int, call: Call) -> list[GivenChunk]:
 def render(output: CreateChunksOutput, call: Call) -> str:
     """Return one line."""
     return (
-        f"Created {output.chunks_created} chunks; source {output.source_id} has "
+        f"Created {counted(output.chunks_created, 'chunk')}; source {output.source_id} has "
         f"{output.chunks_count}."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from citewell.core.text import counted
 from citewell.tools.data.sources import SourceInput  # noqa: TC001 - annotations are evaluated
 from citewell.tools.tool import Annotations, Call, Tool, ToolOutput
 from citewell.tools.untrusted import PageUrl
@@ -29,7 +30,8 @@ async def run(arguments: SourceInput, call: Call) -> DeleteSourceOutput:
 
 def render(output: DeleteSourceOutput, call: Call) -> str:
     """Return one line."""
-    return f"Deleted source {output.source_id}: {output.url}, {output.chunks_deleted} chunks."
+    chunks = counted(output.chunks_deleted, "chunk")
+    return f"Deleted source {output.source_id}: {output.url}, {chunks}."
 
 
 TOOL = Tool(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.text import counted
 from citewell.jobs.website_status import no_such_website
 from citewell.tools.paging import fit_tokens
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
@@ -127,7 +128,7 @@ def render_source(source: SourceShape, call: Call) -> str:
     page = enclose(f"{source.title} — {source.url}")
     return (
         f"[{source.source_id}] {page} ({source.processing_status}, "
-        f"{source.content_type}, {source.chunks_count} chunks{error})"
+        f"{source.content_type}, {counted(source.chunks_count, 'chunk')}{error})"
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from citewell.answer.quote import clip
 from citewell.app.draft_check import check_draft, remember_quotes
 from citewell.core.boundary import SUPPLIED, Boundary
+from citewell.core.text import counted
 from citewell.retrieve.pipeline import Models
 from citewell.tools.scope import check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
@@ -158,7 +159,7 @@ def render(output: CheckDraftOutput, call: Call) -> str:
     if not output.claims:
         return "The draft has no sentence that states a fact."
     listed = ", ".join(f"{count} {verdict}" for verdict, count in output.counts.items())
-    lines = [f"{len(output.claims)} sentences: {listed}. {output.method}"]
+    lines = [f"{counted(len(output.claims), 'sentence')}: {listed}. {output.method}"]
     for claim in output.claims:
         model = f" (the client's model: {claim.model_verdict})" if claim.model_verdict else ""
         basis = f" by text {SUPPLIED}" if claim.supplied else ""

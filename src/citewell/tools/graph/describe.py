@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from citewell.core.graph import EDGE_KINDS
+from citewell.core.text import counted
 from citewell.tools.graph.arguments import MAX_NODES, NARROW_FIRST, WHEN_TO_USE, NodeIds
 from citewell.tools.graph.listing import MAX_RESULT_TOKENS
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
@@ -98,8 +99,9 @@ def render(output: DescribeOutput, call: Call) -> str:
     if output.graph is not None:
         size = output.graph
         return (
-            f"{size.pages} pages, {size.sections} sections, {size.entities} entities; "
-            f"{size.links} links, {size.mentions} mentions."
+            f"{counted(size.pages, 'page')}, {counted(size.sections, 'section')}, "
+            f"{counted(size.entities, 'entity', 'entities')}; "
+            f"{counted(size.links, 'link')}, {counted(size.mentions, 'mention')}."
         )
     nodes = output.nodes or []
     lines: list[str] = []

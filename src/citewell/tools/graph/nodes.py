@@ -8,6 +8,7 @@ from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
+from citewell.core.text import counted
 from citewell.tools.kb.passages import find_place
 from citewell.tools.supplied import Supplied
 from citewell.tools.tool import Call, ToolOutput
@@ -112,7 +113,7 @@ def node_fields(node: Node) -> dict[str, str | int | None]:
 def node_line(node: NodeShape) -> str:
     """Return a node on one line: its id, name and place."""
     what = [node.entity_kind] if node.entity_kind else []
-    what += [f"{node.sections} sections"] if node.sections else []
+    what += [f"{counted(node.sections, 'section')}"] if node.sections else []
     what += [f"{node.entities} entities"] if node.entities else []
     what += [SUPPLIED] if node.supplied else []
     page = f" ({node.page})" if node.page and node.page != node.name else ""

@@ -206,7 +206,7 @@ def _line(page: IngestedShape) -> str:
     return (
         f"- {page.status}: {title} — {page.url} "
         f"(source_id {page.source_id}, {counted(page.chunks or 0, 'chunk')}, "
-        f"{page.tokens:,} tokens{missing})"
+        f"{counted(page.tokens or 0, 'token')}{missing})"
     )
 
 

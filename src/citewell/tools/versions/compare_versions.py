@@ -10,6 +10,7 @@ from pydantic import Field
 from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import counted
 from citewell.core.tokens import count_tokens
 from citewell.core.version_ranges import is_version_range
 from citewell.research.compare import MOST_PAIRS, Comparer
@@ -191,7 +192,7 @@ def render(output: CompareVersionsOutput, call: Call) -> str:
                 lines.append(f"[{number}] {name}: {enclose(where)} (id {quote.id}{said})")
         lines.append(pair.difference)
     if output.omitted_pairs:
-        lines.append(f"{output.omitted_pairs} more differences are left out.")
+        lines.append(f"{counted(output.omitted_pairs, 'more difference')} left out.")
     for note in output.release_notes:
         said = f", {SUPPLIED}" if note.supplied else ""
         lines.append(f"Release notes: {note.text} ({note.url}{said})")

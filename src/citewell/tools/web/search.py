@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field
 from citewell.app.search_engines import NOT_CONFIGURED, SUGGESTION
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.errors import InvalidArgument, SettingsError
-from citewell.core.text import one_line
+from citewell.core.text import counted, one_line
 from citewell.tools.schemas import ROWS
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -88,7 +88,8 @@ def render(output: WebSearchOutput, call: Call) -> str:
         f"{number}. {result.name or 'Untitled'}\n   {result.url}\n   {result.snippet}"
         for number, result in enumerate(output.results, start=1)
     ]
-    count = f"{len(output.results)} results of {output.engine} for {one_line(output.query)!r}:"
+    results = counted(len(output.results), "result")
+    count = f"{results} of {output.engine} for {one_line(output.query)!r}:"
     return "\n".join([count, NOTE_PLACE, enclose("\n".join(listed))])
 
 

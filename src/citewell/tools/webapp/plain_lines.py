@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 _RULE_OF_TABLE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|)++[ \t:|-]*+")
 _CELL_END = re.compile(r"(?<!\\)\|")
-_ITEM = re.compile(r"([ \t]*+)[-*+][ \t]++")
+# An item that was added or removed has the mark of that before its own.
+_ITEM = re.compile(r"([ \t]*+(?:\{\+|\[-)?+)[-*+][ \t]++")
 _BLOCK_MARK = re.compile(r"[ \t]*+(?:#{1,6}|>)[ \t]++")
 
 

@@ -116,7 +116,7 @@ def render(output: ListOutput, call: Call) -> str:
     lines: list[str] = []
     for website in output.websites:
         marks = [website.processing_status, website.content_type, website.language or "?"]
-        marks += [f"{website.pages} pages"] if website.pages is not None else []
+        marks += [f"{counted(website.pages, 'page')}"] if website.pages is not None else []
         marks += [counted(website.chunks_count, "chunk")]
         marks += [f"fetched {website.fetch_timestamp}"] if website.fetch_timestamp else []
         marks += [render_supplied(website.supplied_by)] if website.supplied else []

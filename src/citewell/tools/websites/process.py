@@ -144,7 +144,7 @@ def _message(website: Website, *, is_cached: bool, incomplete: str) -> str:
     missing = f" Some of the page may be missing: {incomplete}." if incomplete else ""
     if is_cached:
         return "Already processed; use force_refresh to process it again." + missing
-    pages = f"{website.pages} pages, " if website.kind == "site" else ""
+    pages = f"{counted(website.pages, 'page')}, " if website.kind == "site" else ""
     return f"Processed: {pages}{counted(website.chunks, 'chunk')}." + missing
 
 

@@ -117,7 +117,7 @@ def _message(website: Website, running: Job | None) -> str:
     if website.status == "stopped":
         return "Processing was stopped; call rag_refresh_website to go on."
     if website.status == "completed":
-        pages = f"{website.pages} pages, " if website.kind == "site" else ""
+        pages = f"{counted(website.pages, 'page')}, " if website.kind == "site" else ""
         return f"Completed: {pages}{counted(website.chunks, 'chunk')}."
     return "Waiting to be processed."
 
@@ -133,7 +133,7 @@ def render(output: StatusOutput, call: Call) -> str:
     lines = [
         f"{output.processing_status}: {enclose(f'{output.title} — {output.url}')} "
         f"(source_id {output.source_id}, {output.content_type}, "
-        f"language {output.language or 'unknown'}, {output.pages} pages, "
+        f"language {output.language or 'unknown'}, {counted(output.pages, 'page')}, "
         f"{counted(output.chunks_created, 'chunk')}, {_age(output)}"
         f"{', stale' if output.is_stale else ''}). {output.message}"
     ]
