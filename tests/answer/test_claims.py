@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.answer.claims import claims_of, judge_claim, parse_facts
+from citewell.answer.claims import claims_of, judge_claim
+from citewell.answer.facts import parse_facts
 
 PAGE = (
     "The `limit` option sets how many tasks run. By default the scheduler runs 40 tasks at once. "

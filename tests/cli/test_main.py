@@ -90,7 +90,7 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["worker", "--kinds", "sing"], "--kinds knows ingest, "),
         (["--versoin"], "unrecognized arguments: --versoin; did you mean --version?"),
         (["ask", "--helpp"], "unrecognized arguments: --helpp; did you mean --help?"),
-        (["keys"], "arguments are required: ACTION (create, list, revoke, rotate)"),
+        (["keys"], "arguments are required: ACTION (create, list, revoke, rotate, prune)"),
         (["completion"], "arguments are required: SHELL (bash, zsh, fish)"),
         (["search", "herons", "--top-k", "99"], "--top-k: 99 is above 50"),
         (["sites", "list", "--limit", "0"], "--limit: 0 is below 1"),

@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.answer.claims import (
+from citewell.answer.facts import (
     differing_default,
     holds_name,
     names_in,
@@ -25,7 +25,7 @@ from citewell.core.frozen import frozen
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
-    from citewell.answer.claims import Facts
+    from citewell.answer.facts import Facts
     from citewell.answer.listed_values import ListedValues
 
 _LEAST_WORDS = 4

@@ -19,7 +19,7 @@ from citewell.core.difference import mark_difference
 from citewell.core.folding import FoldedText, fold
 from citewell.core.frozen import frozen
 from citewell.core.screen import BLOCK, FOLD, JOINT, UNSURE, unpack_screen
-from citewell.core.sequence_match import BoundedMatcher, Effort
+from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
 

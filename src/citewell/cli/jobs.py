@@ -9,8 +9,14 @@ import anyio
 
 from citewell.cli.library_shapes import job_shape, job_text, jobs_table
 from citewell.cli.parser import number_between
-from citewell.cli.sites import add_background_option
-from citewell.cli.work import LEFT_TO_OTHERS, Outcome, add_json_option, interrupted, run_work
+from citewell.cli.work import (
+    LEFT_TO_OTHERS,
+    Outcome,
+    add_background_option,
+    add_json_option,
+    interrupted,
+    run_work,
+)
 from citewell.core.jobs import JobState
 from citewell.jobs.website_status import get_job
 

@@ -12,12 +12,10 @@ import anyio
 
 from citewell.access.keys import OPERATOR, KeyTerms, create_key, list_keys, revoke_key, rotate_key
 from citewell.app.open import open_app
-from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.parser import did_you_mean
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
-from citewell.core.text import counted
 from citewell.tools.toolsets import Toolset
 
 if TYPE_CHECKING:
@@ -160,6 +158,10 @@ async def _revoke(arguments: argparse.Namespace, store: AccessStore) -> None:
 
 
 async def _prune(arguments: argparse.Namespace, store: AccessStore) -> None:
+    # Imported late: the other actions do without.
+    from citewell.cli.confirm import refuse_unless_agreed
+    from citewell.core.text import counted
+
     ended = [key for key in await list_keys(store, by=OPERATOR) if _state(key) != "live"]
     names = [f"{key.name} (…{key.hint}, {_state(key)})" for key in ended]
     refuse_unless_agreed(names, is_agreed=arguments.yes)

@@ -34,7 +34,15 @@ from citewell.cli.library_shapes import (
     websites_table,
 )
 from citewell.cli.parser import number_between
-from citewell.cli.work import LEFT_TO_OTHERS, Outcome, add_json_option, interrupted, run_work
+from citewell.cli.work import (
+    LEFT_TO_OTHERS,
+    Outcome,
+    add_background_option,
+    add_json_option,
+    add_once,
+    interrupted,
+    run_work,
+)
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
@@ -159,23 +167,11 @@ def _add_refresh_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_type_option(parser: argparse.ArgumentParser) -> None:
-    _add_once(parser, "--type", choices=CONTENT_TYPES, help="content type")
-
-
-def add_background_option(parser: argparse.ArgumentParser) -> None:
-    """Declare --background for a command that would do its work itself."""
-    about = "leave the work to a server or worker"
-    _add_once(parser, "--background", action="store_true", help=about)
+    add_once(parser, "--type", choices=CONTENT_TYPES, help="content type")
 
 
 def _add_yes_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="delete without asking")
-
-
-def _add_once(parser: argparse.ArgumentParser, option: str, **how: Any) -> None:  # noqa: ANN401
-    """Declare an option that several actions have, once where all of them are declared."""
-    if option not in parser.format_usage():
-        parser.add_argument(option, **how)
 
 
 async def add_websites(

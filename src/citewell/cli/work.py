@@ -94,6 +94,18 @@ def add_json_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+def add_background_option(parser: argparse.ArgumentParser) -> None:
+    """Declare --background for a command that would do its work itself."""
+    about = "leave the work to a server or worker"
+    add_once(parser, "--background", action="store_true", help=about)
+
+
+def add_once(parser: argparse.ArgumentParser, option: str, **how: Any) -> None:  # noqa: ANN401
+    """Declare an option that several actions have, once where all of them are declared."""
+    if option not in parser.format_usage():
+        parser.add_argument(option, **how)
+
+
 def configure_log(settings: Settings, *, verbose: bool) -> None:
     """Write the log to stderr when `verbose`, else only the notices that nobody may miss."""
     if verbose:
