@@ -33,10 +33,10 @@ _STARTED = re.compile(rb"server started: .* port (\d+)")
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:
     """Return the variables of a server that keeps its pages in `folder`."""
+    # A checkout that is not the installed one is found by PYTHONPATH, which some clients refuse empty.
+    inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if os.environ.get(name)}
     return {
-        "PATH": os.environ["PATH"],
-        # Of a checkout that is not the installed one.
-        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        **inherited,
         "HOME": str(folder),
         "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/pages.db",
         "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",

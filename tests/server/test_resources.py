@@ -74,7 +74,7 @@ async def test_the_pages_of_the_project_are_listed_the_newest_first(mode: str) -
         ("citewell://page/2", "page 2"),
     ]
     assert re.fullmatch(
-        r"⟦(\d+) Old — https://a.example/ \1⟧ \(1 tokens\)", listed[1].description or ""
+        r"⟦(\d+) Old — https://a.example/ \1⟧ \(1 token\)", listed[1].description or ""
     )
     assert listed[1] == types.Resource(
         uri="citewell://page/2",

@@ -120,7 +120,7 @@ async def test_the_first_admin_key_takes_over_what_its_maker_sees(tmp_path: Path
         shown = [(await http.get(path, headers=mine)).text for path in seen]
         strange = [(await http.get(path, headers=bearer(other[1]))).text for path in seen]
 
-    assert "takes over your citations" in page
+    assert "will belong to that key" in page
     assert "belong to this key now" in made.text
     assert "belong to this key now" not in second.text
     assert ["quote-card" in shown[0], "Count again" in shown[1]] == [True, True]
