@@ -43,8 +43,8 @@ SPAN_CHUNKS = 20
 # beside a reader's odds they find no more answers (bench/reports/questions.md).
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
-# Units that the reader reads, the best by their words: about 4 ms each. They answer as often as all
-# units of the best eight chunks, in two thirds of a search's time (bench/reports/questions.md).
+# Units that the reader reads, the best by their words: about 4 ms each. They answer about as
+# often as all units of the best eight chunks, for less CPU (bench/reports/questions.md).
 _READ_UNITS = 20
 
 
