@@ -36,7 +36,7 @@ import psycopg
 from bench.cpu_time import cpu_seconds
 from bench.question_sites import DEFAULT_CACHE
 from bench.search_speed import make_page
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 
 from citewell.core.records import PageDraft, SearchFilter
 from citewell.core.words import words
@@ -254,7 +254,7 @@ def run(options: argparse.Namespace) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
         address = f"sqlite:///{folder}/growth.db"
         if options.store == "postgres":
-            address = stack.enter_context(empty_database(with_library=True))
+            address = stack.enter_context(empty_library())
         queries = folder / "queries.json"
         made = [(terms, vector.tolist()) for terms, vector in make_queries(material)]
         queries.write_text(json.dumps(made), "utf-8")

@@ -21,7 +21,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from bench.redteam.attempt import Attempt, is_quick
 from bench.redteam.schema_values import value_for
 from tests.e2e.processes import SERVE, environment, http_server
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.tools.library import EGRETS, HERONS, OWLS
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 async def attack() -> AsyncIterator[Attempt]:
     """Call every tool over each transport, all three at once: most of the time is waiting."""
     attempts, results = anyio.create_memory_object_stream[Attempt](_MOST_WAITING)
-    with empty_database(with_library=True) as postgres:
+    with empty_library() as postgres:
         async with anyio.create_task_group() as tasks, attempts:
             for transport in _TRANSPORTS:
                 database = postgres if transport == "HTTP" else None

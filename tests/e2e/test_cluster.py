@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextResourceContents
 from tests.e2e.processes import ServerProcess, http_server
 from tests.messages import INITIALIZE
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.site import Site, running_site
 from typing_extensions import override
 
@@ -80,7 +80,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    with empty_database() as address, ExitStack() as stack:
+    with empty_library() as address, ExitStack() as stack:
         one, other = (
             stack.enter_context(
                 http_server(

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 from tests.e2e.processes import EVERY_CONNECTION, ServerProcess, http_server, stdio_parameters
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.site import Answer, Response, Site, running_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -47,7 +47,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("http")
-    with empty_database() as address, http_server(folder, CITEWELL_DATABASE_URL=address) as server:
+    with empty_library() as address, http_server(folder, CITEWELL_DATABASE_URL=address) as server:
         yield server
 
 

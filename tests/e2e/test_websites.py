@@ -14,7 +14,7 @@ import mcp_types as types
 import pytest
 from mcp import Client
 from tests.e2e.processes import EVERY_CONNECTION, ServerProcess, http_server, stdio_parameters
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.site import Site, running_site
 from tests.tools.websites.jobs_site import PAGES
 
@@ -45,7 +45,7 @@ def http(tmp_path_factory: pytest.TempPathFactory, events: Path) -> Iterator[Ser
 def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("http")
     with (
-        empty_database() as address,
+        empty_library() as address,
         http_server(folder, CITEWELL_DATABASE_URL=address, **TOOLSET) as server,
     ):
         yield server

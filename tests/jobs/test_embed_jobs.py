@@ -10,7 +10,7 @@ import anyio
 import pytest
 from tests.drafts import FETCHED_AT, draft
 from tests.jobs.shelves import open_shelf
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.site import running_site
 from tests.store.backends import BACKENDS, empty_store
 
@@ -74,7 +74,7 @@ async def test_pages_beyond_the_limit_have_their_turn_later(store: Store) -> Non
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgres"])
 async def test_a_worker_makes_the_vectors_that_others_left(backend: str, tmp_path: Path) -> None:
-    with running_site({}) as site, empty_database() as database:
+    with running_site({}) as site, empty_library() as database:
         address = database if backend == "postgres" else f"sqlite://{tmp_path}/pages.db"
         left = await open_store(address)
         for number in range(3):

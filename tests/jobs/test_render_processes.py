@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 from tests.e2e.processes import environment, http_server, run_citewell
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.process_tree import is_alive, processes_below
 from tests.site import Request, Response, Site, running_site
 
@@ -61,7 +61,7 @@ def place(
     with ExitStack() as stack:
         address = f"sqlite:///{folder}/pages.db"
         if request.param == "postgres":
-            address = stack.enter_context(empty_database())
+            address = stack.enter_context(empty_library())
         yield Place(folder=folder, address=address)
 
 

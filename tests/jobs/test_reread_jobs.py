@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.drafts import FETCHED_AT, draft
 from tests.jobs.shelves import open_shelf
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 from tests.site import running_site
 from tests.stored import html_response
 
@@ -32,7 +32,7 @@ async def put_old_page(address: str) -> int:
 
 
 async def test_a_process_that_polls_reads_outdated_pages_again_and_notes_what_changed() -> None:
-    with empty_database(with_library=True) as address, running_site({}) as site:
+    with empty_library() as address, running_site({}) as site:
         source_id = await put_old_page(address)
 
         async with open_shelf(site, address=address) as shelf:
@@ -53,7 +53,7 @@ async def test_a_process_that_polls_reads_outdated_pages_again_and_notes_what_ch
 
 async def test_a_command_leaves_outdated_pages_alone() -> None:
     with (
-        empty_database(with_library=True) as address,
+        empty_library() as address,
         running_site({"/": "<p>Egrets.</p>"}) as site,
     ):
         source_id = await put_old_page(address)

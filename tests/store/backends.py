@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
@@ -21,7 +21,7 @@ async def empty_store(
     """An empty store of one of BACKENDS; `folder` holds its file."""
     with ExitStack() as stack:
         if backend == "postgres":
-            address = stack.enter_context(empty_database(with_library=True))
+            address = stack.enter_context(empty_library())
         else:
             address = f"sqlite://{folder}/pages.db" if backend == "sqlite-file" else "sqlite://"
         store = await open_store(address, model=model)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import anyio
 import psycopg
 import pytest
-from tests.postgres import empty_database, running_server
+from tests.postgres import empty_library, running_server
 
 from citewell.core.jobs import JobDraft
 from citewell.core.records import SearchFilter
@@ -26,7 +26,7 @@ JOB = JobDraft(kind="process_website", key="7")
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with empty_database() as given:
+    with empty_library() as given:
         yield given
 
 

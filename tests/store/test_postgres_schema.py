@@ -261,9 +261,9 @@ async def test_two_libraries_of_one_database_neither_see_nor_wake_nor_lock_each_
         await theirs.aclose()
 
 
-@pytest.mark.parametrize("name", ["", "pg_citewell", "Citewell", 'a"b', "a" * 41, "1a", "a b"])
-async def test_a_schema_that_could_not_be_named_is_refused(address: str, name: str) -> None:
-    with pytest.raises(SettingsError, match="CITEWELL_POSTGRES_SCHEMA cannot be"):
-        await open_store(address, schema=name)
+async def test_a_schema_that_could_not_be_named_is_refused(address: str) -> None:
+    for name in ("", "pg_citewell", "Citewell", 'a"b', "a" * 41, "1a", "a b"):
+        with pytest.raises(SettingsError, match="CITEWELL_POSTGRES_SCHEMA cannot be"):
+            await open_store(address, schema=name)
 
     assert objects_of(address) == {}

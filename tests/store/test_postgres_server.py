@@ -16,7 +16,7 @@ import numpy as np
 import psycopg
 import pytest
 from tests.drafts import draft
-from tests.postgres import empty_database, running_server
+from tests.postgres import empty_database, empty_library, running_server
 from typing_extensions import override
 
 from citewell.core.errors import StoreError
@@ -38,21 +38,24 @@ anyio.run(main)
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with empty_database() as given:
+    with empty_library() as given:
         yield given
 
 
 @pytest.mark.slow
-def test_ten_servers_that_start_together_migrate_once(address: str) -> None:
-    started = [
-        subprocess.Popen([sys.executable, "-c", OPEN_A_STORE, address], stderr=subprocess.PIPE)
-        for _ in range(10)
-    ]
-    errors = [process.communicate(timeout=120)[1] for process in started]
+def test_ten_servers_that_start_together_migrate_once() -> None:
+    with empty_database() as address:
+        started = [
+            subprocess.Popen([sys.executable, "-c", OPEN_A_STORE, address], stderr=subprocess.PIPE)
+            for _ in range(10)
+        ]
+        errors = [process.communicate(timeout=120)[1] for process in started]
 
-    assert [process.returncode for process in started] == [0] * 10, errors
-    with psycopg.connect(address) as connection:
-        versions = connection.execute("SELECT version FROM migration ORDER BY version").fetchall()
+        assert [process.returncode for process in started] == [0] * 10, errors
+        with psycopg.connect(address) as connection:
+            versions = connection.execute(
+                "SELECT version FROM migration ORDER BY version"
+            ).fetchall()
     assert versions == [(number,) for number in range(1, len(versions) + 1)]
 
 

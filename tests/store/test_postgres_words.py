@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 from tests.drafts import draft
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 
 from citewell.store.open import open_store
 from citewell.store.postgres.statements import SQL
@@ -20,7 +20,7 @@ PARAGRAPHS = [f"heron number {number}" for number in range(100)]
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
     """The address of a library with one page."""
-    with empty_database() as given:
+    with empty_library() as given:
         store = await open_store(given)
         try:
             await store.put_page(draft("https://a.example/", *PARAGRAPHS, "egret number"))

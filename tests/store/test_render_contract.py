@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import anyio
 import pytest
-from tests.postgres import empty_database
+from tests.postgres import empty_library
 
 from citewell.core.renders import RenderCounts, RenderOutcome, RenderRequest, TakenRender
 from citewell.store.open import open_store
@@ -183,7 +183,7 @@ async def test_requests_and_workers_are_counted(renders: RenderStore) -> None:
 
 
 async def test_on_postgresql_workers_and_askers_are_told() -> None:
-    with empty_database() as address:
+    with empty_library() as address:
         asker, worker = await open_store(address), await open_store(address)
         try:
             async with (
