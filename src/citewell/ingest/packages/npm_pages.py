@@ -8,24 +8,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citewell.ingest.packages.declarations import find_declarations
 from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
+from citewell.ingest.packages.tsdoc import tsdoc_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from citewell.ingest.packages.declarations import Declaration
     from citewell.ingest.packages.dependency import Dependency
 
 logger = logging.getLogger(__name__)
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "test", "tests", "__tests__", "src", ".git"})
+_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
+# Folders that hold the same declarations for each kind of module.
+_MODULE_FORMATS = frozenset({"cjs", "commonjs", "esm", "mjs"})
 _MOST_FILES = 2_000
 # Files beyond this many are left out.
 _MOST_ENTRIES = 50_000
-_MOST_DECLARATION_LINES = 20
-_DECLARES = (
-    *("export ", "declare ", "interface ", "type ", "class ", "function ", "const ", "enum "),
-    *("abstract ", "namespace "),
-)
 
 
 def npm_description(dependency: Dependency) -> str:
@@ -63,93 +64,55 @@ def npm_size(dependency: Dependency) -> tuple[int, int]:
 
 def _find_files(root: Path) -> Iterator[Path]:
     found = seen = 0
+    declared: set[str] = set()
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name.lower() not in _SKIPPED_FOLDERS)
-        for name in sorted(names):
+        folders[:] = sorted(
+            (name for name in folders if name.lower() not in _SKIPPED_FOLDERS),
+            key=lambda name: (name.lower() in _MODULE_FORMATS, name),
+        )
+        for name in sorted(names, key=lambda name: (not name.endswith(".d.ts"), name)):
             lower = name.lower()
-            if lower.endswith((".md", ".d.ts", ".d.mts")) and not lower.startswith("readme"):
-                found += 1
-                yield Path(folder, name)
+            path = Path(folder, name)
+            if lower.endswith(_DECLARATIONS):
+                twin = _without_module_format(path, root)
+                if twin in declared:
+                    continue
+                declared.add(twin)
+            elif not lower.endswith(".md") or lower.startswith("readme"):
+                continue
+            found += 1
+            yield path
         seen += len(names) + len(folders)
         if found >= _MOST_FILES or seen >= _MOST_ENTRIES:
             logger.warning("%s has more files than are read", root)
             return
 
 
+def _without_module_format(path: Path, root: Path) -> str:
+    """Return what the declarations for CommonJS and for ES modules of one source have in common."""
+    parts = [part for part in path.relative_to(root).parts if part.lower() not in _MODULE_FORMATS]
+    return "/".join([*parts[:-1], parts[-1].rpartition(".d.")[0]]).removesuffix("/index")
+
+
 def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str | None:
-    """Return the documented declarations of a `.d.ts` file; None when none has a comment."""
+    """Return what a `.d.ts` file declares, as Markdown; None when that is nothing."""
     assert dependency.location is not None, "only an installed package has pages"
-    lines = read_bounded(path, package=dependency.location).splitlines()
-    parts: list[str] = []
-    comment: list[str] | None = None
-    scope = ""
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if comment is not None and comment[-1:] != ["*/"]:
-            comment.append("*/" if text.endswith("*/") else text.lstrip("*").strip())
-            continue
-        if text.startswith("/**"):
-            opened = text.removeprefix("/**").strip()
-            closed = opened.endswith("*/")
-            comment = [opened.removesuffix("*/").strip(), *(["*/"] if closed else [])]
-            continue
-        if not line[:1].isspace() and text.startswith(_DECLARES):
-            scope = _declared_name(text)
-        if text.startswith("import "):
-            comment = None
-        if text and comment is not None:
-            is_member = line[:1].isspace()
-            name = _declared_name(text)
-            full = f"{scope}.{name}" if is_member and scope and scope != name else name
-            description = "\n".join(_tsdoc_lines(comment)).strip()
-            if description and name:
-                signature = _declaration(lines, number - 1)
-                parts.append(
-                    f"## `{full}` {{#{full}}}\n\n```ts\n{signature}\n```\n\n"
-                    f"{description}\n\nDefined in {shown}, line {number}."
-                )
-            comment = None
+    text = read_bounded(path, package=dependency.location)
+    parts = [
+        _section(declaration, shown)
+        for declaration in find_declarations(text, package=dependency.name)
+    ]
     if not parts:
         return None
-    title = f"# {dependency.name}: {shown}"
-    return "\n\n".join([title, *parts]) + "\n"
+    return "\n\n".join([f"# {dependency.name}: {shown}", *parts]) + "\n"
 
 
-def _declaration(lines: list[str], first: int) -> str:
-    """Return the declaration that begins at a line, up to where its brackets are closed."""
-    taken: list[str] = []
-    depth = 0
-    for line in lines[first : first + _MOST_DECLARATION_LINES]:
-        taken.append(line.strip())
-        depth += sum(line.count(mark) for mark in "([<") - sum(line.count(mark) for mark in ")]")
-        depth -= line.count(">") - line.count("=>")
-        if depth <= 0:
-            break
-    return " ".join(taken).rstrip("{").strip()
-
-
-def _declared_name(text: str) -> str:
-    """Return the name that a declaration declares."""
-    words = text
-    for keyword in (
-        *("export", "default", "declare", "abstract", "async", "static", "readonly", "public"),
-        *("interface", "type", "class", "function", "const", "let", "var", "enum", "namespace"),
-        *("get", "set", "private", "protected"),
-    ):
-        words = words.removeprefix(f"{keyword} ")
-    end = next(
-        (at for at, letter in enumerate(words) if not (letter.isalnum() or letter in "_$")),
-        len(words),
-    )
-    return words[:end]
-
-
-def _tsdoc_lines(comment: list[str]) -> Iterator[str]:
-    for line in comment:
-        if line == "*/":
-            return
-        if line.startswith("@"):
-            tag, _, rest = line.partition(" ")
-            yield f"- **{tag[1:]}** {rest}".rstrip()
-        else:
-            yield line
+def _section(declaration: Declaration, shown: str) -> str:
+    name = declaration.name
+    blocks = [
+        f"## `{name}` {{#{name}}}",
+        f"```ts\n{declaration.code}\n```",
+        tsdoc_markdown(declaration.comment),
+        f"Defined in {shown}, line {declaration.line}.",
+    ]
+    return "\n\n".join(block for block in blocks if block)
