@@ -1,12 +1,11 @@
-"""Runs the groups of attacks and prints, for each, how many were tried and how many held.
-
-With `--quick`, long groups try a sample.
+"""Run the groups of attacks and print, for each, how many were tried and how many held.
 
 A group is a module of this folder with `NAME` and `async def attack() -> AsyncIterator[Attempt]`.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import pkgutil
 import sys
@@ -26,12 +25,10 @@ def groups() -> list[Group]:
     return found
 
 
-async def main(names: list[str]) -> int:
-    """Run the named groups, or all; return how many attacks got through."""
+async def run(chosen: list[Group]) -> int:
+    """Run the groups; return how many attacks got through."""
     through = 0
-    for group in groups():
-        if names and group.name not in names:
-            continue
+    for group in chosen:
         attempts = [attempt async for attempt in group.attack()]
         held = sum(attempt.held for attempt in attempts)
         through += len(attempts) - held
@@ -42,6 +39,17 @@ async def main(names: list[str]) -> int:
     return through
 
 
+def main() -> int:
+    """Return the exit code: 1 when an attack got through."""
+    known = {group.name: group for group in groups()}
+    parser = argparse.ArgumentParser(prog="python -m bench.redteam", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="try a sample in long groups")
+    parser.add_argument("group", nargs="*", help=f"all, or some of: {', '.join(known)}")
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.group if name not in known]:
+        parser.error(f"no group is called {', '.join(unknown)}; choose from {', '.join(known)}")
+    return 1 if anyio.run(run, [known[name] for name in arguments.group or known]) else 0
+
+
 if __name__ == "__main__":
-    named = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    sys.exit(1 if anyio.run(main, named) else 0)
+    sys.exit(main())

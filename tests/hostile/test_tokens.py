@@ -18,7 +18,7 @@ from citewell.access.gate import AnonymousAccess, Gate
 from citewell.access.oauth import OAuthTerms, TokenVerifier
 from citewell.core.errors import AccessRefused
 from citewell.store.open import open_store
-from citewell.web.authorization_server import AuthorizationServer
+from citewell.web.authorization_server import AuthorizationServer, ClientIdentity
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -88,6 +88,58 @@ def forged(issuer: Issuer, elsewhere: str) -> dict[str, str]:
         "an end that is infinite": issuer.token(exp=float("inf")),
         "an audience of another kind": issuer.token(aud={"a": RESOURCE}),
     }
+
+
+MALFORMED: dict[str, dict[str, Any]] = {
+    "a scope that is an object": {"scope": {"admin": True}},
+    "a scope that is a number": {"scope": 7},
+    "a scope that is true": {"scope": True},
+    "scopes that are objects": {"scope": ["read", {"admin": 1}]},
+    "scopes that are lists": {"scope": [["admin"]]},
+    "scp that is an object": {"scp": {"0": "admin"}},
+    "roles that are an object": {"realm_access": {"roles": {"docs-admins": True}}},
+    "roles in a string": {"realm_access": "docs-admins"},
+    "roles in a list": {"realm_access": ["docs-admins"]},
+    "a long subject": {"sub": "a" * 100_000},
+    "a subject with a control character": {"sub": "ann\x00"},
+    "half a character as a subject": {"sub": "\ud800"},
+    "a subject that is a list": {"sub": ["user-7"]},
+    "a name that is an object": {"preferred_username": {"a": "ann"}},
+    "a client that is a list": {"client_id": ["claude"]},
+    "an end that is text": {"exp": "9999999999"},
+    "an end that is true": {"exp": True},
+    "an end of 400 digits": {"exp": 10**400},
+    "an end beyond all years": {"exp": 10**15},
+    "an end that is no number": {"exp": float("nan")},
+    "a start of 400 digits": {"nbf": 10**400},
+    "a start that is an object": {"nbf": {}},
+    "a start in text": {"nbf": "soon"},
+}
+"""Claims of a kind that no issuer sends, which must not count as absent."""
+
+
+@pytest.mark.parametrize("is_opaque", [False, True], ids=["signed", "opaque"])
+async def test_a_malformed_claim_grants_nothing(issuer: Issuer, is_opaque: bool) -> None:
+    identity = ClientIdentity(client_id="citewell", client_secret="a secret of ours")
+    server = AuthorizationServer(issuer.url, client=identity, timeout_seconds=30)
+    by_scope, by_role = (
+        TokenVerifier(server, OAuthTerms(audiences=[RESOURCE], access_claim=claim))
+        for claim in ("scope", "realm_access.roles")
+    )
+
+    for what, claims in MALFORMED.items():
+        verifier = by_role if "realm_access" in claims else by_scope
+        issuer.opaque = {"opaque": {"active": True, **issuer.claims(**claims)}}
+        token = "opaque" if is_opaque else issuer.token(**claims)
+        assert not await is_accepted(verifier, token), what
+    await server.aclose()
+
+
+async def test_a_name_is_shown_on_one_line(issuer: Issuer, verifier: TokenVerifier) -> None:
+    grant = await verifier.verify(issuer.token(preferred_username="A\nnn\x1b\ud800 " + "e" * 9_000))
+
+    assert grant.user.startswith("A nn? e")
+    assert len(grant.user) == 200
 
 
 async def test_forged_tokens_are_refused_and_no_address_in_them_is_asked(

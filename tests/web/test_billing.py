@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import tracemalloc
 
 import anyio
@@ -49,6 +50,24 @@ async def test_an_answer_is_yes_no_or_none_at_all(status: int, body: bytes, is_d
         await billing.aclose()
 
     assert isinstance(caught.value, BillingDown) == is_down
+
+
+@pytest.mark.parametrize(
+    "transaction",
+    [
+        *([], "held-1", True, {}, {"transaction_id": "held-1"}, {"status": ["pending"]}),
+        *({"status": "pending", "transaction_id": held} for held in (None, {}, True, "", "9" * 999)),
+    ],
+    ids=repr,
+)
+async def test_an_answer_that_leaves_open_what_is_reserved_is_none(transaction: object) -> None:
+    with billing_server() as service:
+        service.status = 200
+        service.body = json.dumps({"success": True, "transaction": transaction}).encode()
+        billing = BillingService(service.url, timeout_seconds=60)
+        with pytest.raises(BillingDown, match="names no reservation"):
+            await billing.reserve("sk-x", units=1, reason="web_search", seconds=60)
+        await billing.aclose()
 
 
 async def test_a_service_that_is_not_there_is_down() -> None:

@@ -11,6 +11,7 @@ import jwt
 from citewell.core.errors import AccessRefused, GrantTooNarrow, IssuerDown
 from citewell.core.frozen import frozen
 from citewell.core.identity import ALL_SCOPES
+from citewell.core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,9 @@ _ALGORITHMS = (
 )
 _CLOCK_SKEW_SECONDS = 60
 _PREFIX = "citewell:"
+_LONGEST_SUBJECT = 1_000
+# Seconds since 1970, to the year 9999; later ones are no time that Python can show.
+_LATEST = 253_402_300_800
 
 
 @frozen
@@ -75,19 +79,17 @@ class TokenVerifier:
             claims = await self._decode(token)
         else:
             claims = await self._introspect(token)
-        if not isinstance(claims["sub"], str) or not claims["sub"]:
-            raise AccessRefused("The access token names no subject.")
-        held = _words(claims, "scope", "scp")
+        held = [*_words(claims.get("scope"), "scope"), *_words(claims.get("scp"), "scp")]
         missing = [name for name in self._terms.required_scopes if not _holds(held, name)]
         if missing:
             raise GrantTooNarrow(f"The token lacks the scope {' '.join(missing)}.")
         return Grant(
             issuer=self.server.issuer,
-            subject=claims["sub"],
-            user=_first(claims, "preferred_username", "username", "email", "name", "sub"),
-            client=_first(claims, "client_id", "azp", "sub"),
+            subject=_subject(claims),
+            user=_name(claims, "preferred_username", "username", "email", "name", "sub"),
+            client=_name(claims, "client_id", "azp", "sub"),
             scopes=self._granted(claims),
-            expires_at=float(claims["exp"]),
+            expires_at=_moment(claims, "exp"),
         )
 
     async def _decode(self, token: str) -> Mapping[str, Any]:
@@ -123,13 +125,15 @@ class TokenVerifier:
         if not self.server.can_introspect:
             raise AccessRefused("invalid authorization header")
         claims = await self.server.introspect(token)
+        if claims.get("active") is not True:
+            raise AccessRefused("The access token is not valid for this server.")
         now = time.time()
-        is_ours = any(audience in self._audiences for audience in _words(claims, "aud"))
-        is_live = _number(claims.get("exp")) > now - _CLOCK_SKEW_SECONDS
-        is_begun = _number(claims.get("nbf", 0)) <= now + _CLOCK_SKEW_SECONDS
-        issuer = str(claims.get("iss", self.server.issuer))
-        is_issued = issuer.rstrip("/") == self.server.issuer.rstrip("/")
-        if claims.get("active") is not True or "sub" not in claims or not is_ours:
+        is_ours = not set(_words(claims.get("aud"), "aud")).isdisjoint(self._audiences)
+        is_live = _moment(claims, "exp") > now - _CLOCK_SKEW_SECONDS
+        is_begun = claims.get("nbf") is None or _moment(claims, "nbf") <= now + _CLOCK_SKEW_SECONDS
+        issuer = claims.get("iss", self.server.issuer)
+        is_issued = str(issuer).rstrip("/") == self.server.issuer.rstrip("/")
+        if not is_ours:
             raise AccessRefused("The access token is not valid for this server.")
         if not (is_live and is_begun and is_issued):
             raise AccessRefused("The access token has expired or comes from another issuer.")
@@ -138,9 +142,12 @@ class TokenVerifier:
     def _granted(self, claims: Mapping[str, Any]) -> frozenset[str]:
         value: object = claims
         for name in self._terms.access_claim.split("."):
-            value = value.get(name) if isinstance(value, Mapping) else None
-        words = value.split() if isinstance(value, str) else value
-        values = [str(word) for word in words] if isinstance(words, list) else []
+            if value is None:
+                break
+            if not isinstance(value, Mapping):
+                raise _malformed(self._terms.access_claim)
+            value = value.get(name)
+        values = _words(value, self._terms.access_claim)
         if self._terms.access_values is None:
             named = {word.removeprefix(_PREFIX) for word in values} & ALL_SCOPES
         else:
@@ -173,20 +180,43 @@ def _holds(scopes: Sequence[str], required: str) -> bool:
     return required in scopes or (is_qualified and required.rpartition("/")[2] in scopes)
 
 
-def _words(claims: Mapping[str, Any], *names: str) -> list[str]:
-    words: list[str] = []
-    for name in names:
-        value = claims.get(name)
-        if isinstance(value, str):
-            words += value.split()
-        elif isinstance(value, list):
-            words += [str(word) for word in value]
+def _malformed(claim: str) -> AccessRefused:
+    return AccessRefused(f"The claim {claim} of the access token has a value of the wrong kind.")
+
+
+def _words(value: object, claim: str) -> list[str]:
+    """Return the words of a claim, a string or a list of strings; none where it is absent."""
+    if value is None:
+        return []
+    words = value.split() if isinstance(value, str) else value
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise _malformed(claim)
     return words
 
 
-def _first(claims: Mapping[str, Any], *names: str) -> str:
-    return next(value for name in names if isinstance(value := claims.get(name), str) and value)
+def _subject(claims: Mapping[str, Any]) -> str:
+    subject = claims.get("sub")
+    # It owns data and is stored: no halves of characters, and nothing that reads like another one.
+    if not isinstance(subject, str) or not subject.isprintable():
+        raise _malformed("sub")
+    if not 0 < len(subject) <= _LONGEST_SUBJECT:
+        raise _malformed("sub")
+    return subject
 
 
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+def _name(claims: Mapping[str, Any], *names: str) -> str:
+    """Return the first of the claims that says something, on one line."""
+    for name in names:
+        value = claims.get(name)
+        if not isinstance(value, str | None):
+            raise _malformed(name)
+        if value and (shown := one_line(value.encode("utf-8", "replace").decode())):
+            return shown
+    raise _malformed(names[-1])
+
+
+def _moment(claims: Mapping[str, Any], claim: str) -> float:
+    value = claims.get(claim)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LATEST:
+        raise _malformed(claim)
+    return float(value)

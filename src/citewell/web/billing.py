@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BALANCE = "/api/token/balance"
 _CONSUME = "/api/token/consume"
 _LONGEST_REASON = 200
+_LONGEST_ID = 200
 # It says yes or no, and why.
 _MAX_ANSWER_BYTES = 100_000
 # What a service says to a token; anything else says something of the service itself.
@@ -71,10 +72,7 @@ class BillingService:
             "timeout_seconds": math.ceil(seconds),
         }
         answer = await self._ask("POST", _CONSUME, token=token, body=body)
-        held = answer.get("transaction")
-        if not isinstance(held, dict) or held.get("status") != "pending":
-            return None
-        return str(held.get("transaction_id"))
+        return _reservation(answer.get("transaction"))
 
     async def confirm(self, token: str, reservation: str, *, units: int, reason: str) -> None:
         """Have the service charge what was set aside: the work has succeeded.
@@ -143,6 +141,24 @@ def _parse(answer: ApiAnswer) -> Mapping[str, Any]:
             return {}
         raise BillingDown("billing check failed: the service did not answer with JSON") from error
     return said if isinstance(said, dict) else {}
+
+
+def _reservation(transaction: object) -> str | None:
+    """Return the id of what is set aside; None where nothing is, as it was charged already.
+
+    Raises:
+        BillingDown: the answer leaves that open, so that nobody could give the units back.
+    """
+    if transaction is None:
+        return None
+    stated = transaction if isinstance(transaction, dict) else {}
+    status, held = stated.get("status"), stated.get("transaction_id")
+    if isinstance(status, str) and status != "pending":
+        return None
+    is_id = isinstance(held, str | int) and not isinstance(held, bool)
+    if status != "pending" or not is_id or not 0 < len(str(held)) <= _LONGEST_ID:
+        raise BillingDown("billing check failed: the answer names no reservation")
+    return str(held)
 
 
 def _stated_reason(said: Mapping[str, Any], token: str) -> str:
