@@ -1,4 +1,4 @@
-"""Run the groups of attacks and print, for each, how many were tried and how many held.
+"""Runs the groups of attacks and prints, for each, how many were tried and how many held.
 
 A group is a module of this folder with `NAME` and `async def attack() -> AsyncIterator[Attempt]`.
 """
@@ -42,7 +42,8 @@ async def run(chosen: list[Group]) -> int:
 def main() -> int:
     """Return the exit code: 1 when an attack got through."""
     known = {group.name: group for group in groups()}
-    parser = argparse.ArgumentParser(prog="python -m bench.redteam", description=(__doc__ or "").partition("\n")[0])
+    said = "Attack Citewell, and print how many attacks of each group were tried and held."
+    parser = argparse.ArgumentParser(prog="python -m bench.redteam", description=said)
     parser.add_argument("--quick", action="store_true", help="try a sample in long groups")
     parser.add_argument("group", nargs="*", help=f"all, or some of: {', '.join(known)}")
     arguments = parser.parse_args()

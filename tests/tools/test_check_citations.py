@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.drafts import draft
 from tests.site import Response, running_site
-from tests.tools.library import HERONS, open_library
+from tests.tools.library import EGRETS, HERONS, open_library
 
 from citewell.app.citation_check import CitationChecker
 from citewell.core.records import Caller
@@ -74,6 +74,36 @@ async def test_pages_of_packages_are_compared_and_never_fetched() -> None:
         checked = await library.call("check_citations", text=text)
 
     assert checked["counts"] == {"exact": 1, "not_indexed": 1}
+
+
+async def test_verdicts_stand_in_the_order_of_the_text_though_each_page_is_read_once() -> None:
+    text = "\n\n".join(
+        [
+            f"“The grey heron eats fish” ({HERONS.url}#a)",
+            f"“The little egret eats small fish” ({EGRETS.url})",
+            f"“The grey heron eats no fish at all” ({HERONS.url})",
+            "“The great bustard runs over dry grass”",
+            f"“The grey heron eats fish” ({HERONS.url}#b)",
+            f"[heron]({HERONS.url}#:~:text=grey,hours)",
+            f"[egret]({EGRETS.url}#:~:text=yellow,fish)",
+        ]
+    )
+    async with open_library() as library:
+        checked = await library.call("check_citations", text=text, against="library")
+
+    assert [row["verdict"] for row in checked["references"]] == [
+        *("exact", "exact", "changed", "unsourced", "exact", "exact", "gone")
+    ]
+
+
+async def test_a_page_that_cannot_be_read_leaves_the_others_checked() -> None:
+    broken = Response(body=b"%PDF-1.7 nothing", headers={"Content-Type": "application/pdf"})
+    with running_site({"/broken.pdf": broken, "/herons": PAGE}) as site:
+        links = [site.url("/broken.pdf"), site.url("/herons")]
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            checked = await library.call("check_citations", text="\n\n".join(links))
+
+    assert [row["verdict"] for row in checked["references"]] == ["unreachable", "found"]
 
 
 async def test_what_is_left_when_the_time_is_over_is_not_checked() -> None:

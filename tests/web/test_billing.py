@@ -55,8 +55,13 @@ async def test_an_answer_is_yes_no_or_none_at_all(status: int, body: bytes, is_d
 @pytest.mark.parametrize(
     "transaction",
     [
-        *([], "held-1", True, {}, {"transaction_id": "held-1"}, {"status": ["pending"]}),
-        *({"status": "pending", "transaction_id": held} for held in (None, {}, True, "", "9" * 999)),
+        [],
+        "held-1",
+        {"transaction_id": "held-1"},
+        {"status": ["pending"]},
+        {"status": "pending", "transaction_id": None},
+        {"status": "pending", "transaction_id": True},
+        {"status": "pending", "transaction_id": "9" * 999},
     ],
     ids=repr,
 )

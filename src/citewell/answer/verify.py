@@ -157,11 +157,15 @@ def _verify(quote: str, page: _CheckedPage, start: int | None) -> Verification:
     return folded or _nearest(quote, page)
 
 
-def has_in_order(first: str, last: str, text: str) -> bool:
-    """Return whether `text` holds `first` and then `last`, but for typesetting and case."""
+def have_in_order(stretches: Sequence[tuple[str, str]], text: str) -> list[bool]:
+    """Return whether `text` holds the two ends of each stretch, but for typesetting and case."""
     folded = fold(text).text.casefold()
-    start = folded.find(fold(first).text.strip().casefold())
-    return start >= 0 and folded.find(fold(last).text.strip().casefold(), start) >= 0
+
+    def has(first: str, last: str) -> bool:
+        start = folded.find(fold(first).text.strip().casefold())
+        return start >= 0 and folded.find(fold(last).text.strip().casefold(), start) >= 0
+
+    return [has(first, last) for first, last in stretches]
 
 
 def are_on_screen(quotes: Sequence[str], screen: bytes) -> list[bool]:

@@ -1,4 +1,4 @@
-"""Looking for quotes in pages, in another process unless the page is short.
+"""Looking for quotes and anchors in pages, in another process unless there is little to search.
 
 The nearest text of a page of megabytes takes seconds to find. Threads that do so hold up all other
 calls of this process; the other one has a limit, ends with its caller, and is shared fairly.
@@ -7,20 +7,23 @@ calls of this process; the other one has a limit, ends with its caller, and is s
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from citewell.answer.verify import (
     Verification,
     are_on_screen,
-    has_in_order,
+    have_in_order,
     verify_quotes,
 )
+from citewell.core.html_anchors import missing_anchors
 from citewell.core.off_loop import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from citewell.web.sandbox import Sandbox
+
+_Found = TypeVar("_Found")
 
 # Some 10 ms, as long as a search.
 _SHORT_CHARACTERS = 5_000
@@ -40,34 +43,28 @@ async def look_for_quotes(
     Raises:
         ExtractionError: it took too long.
     """
-    if not quotes:
-        return []
-    if len(text) <= _SHORT_CHARACTERS:
-        verdicts = await in_thread(verify_quotes, quotes, text, cpu_seconds)
-    else:
-        verdicts = await sandbox.run(verify_quotes, quotes, text, cpu_seconds)
+    verdicts = await _look(verify_quotes, quotes, text, cpu_seconds, sandbox=sandbox)
     return [Verification(**plain) for plain in verdicts]
 
 
-async def look_for_quote(quote: str, text: str, *, sandbox: Sandbox) -> Verification:
-    """Return whether `text` still holds the quote, wherever it stands.
+async def hold_in_order(
+    stretches: Sequence[tuple[str, str]], text: str, *, sandbox: Sandbox
+) -> list[bool]:
+    """Return whether `text` holds the two ends of each stretch; see `have_in_order`.
 
     Raises:
         ExtractionError: it took too long.
     """
-    (result,) = await look_for_quotes([(quote, None)], text, sandbox=sandbox)
-    return result
+    return await _look(have_in_order, stretches, text, sandbox=sandbox)
 
 
-async def holds_in_order(ends: tuple[str, str], text: str, *, sandbox: Sandbox) -> bool:
-    """Return whether `text` holds the two ends of a stretch; see `has_in_order`.
+async def look_for_anchors(anchors: Sequence[str], html: str, *, sandbox: Sandbox) -> set[str]:
+    """Return those of `anchors` that HTML does not name.
 
     Raises:
         ExtractionError: it took too long.
     """
-    if len(text) <= _SHORT_CHARACTERS:
-        return await in_thread(has_in_order, *ends, text)
-    return await sandbox.run(has_in_order, *ends, text)
+    return set(await _look(missing_anchors, anchors, html, sandbox=sandbox))
 
 
 async def are_quotes_shown(
@@ -78,8 +75,21 @@ async def are_quotes_shown(
     Raises:
         ExtractionError: it took too long.
     """
-    if not quotes:
+    # What is packed says nothing of its size.
+    return await _look(are_on_screen, quotes, screen, sandbox=sandbox, length=len(text))
+
+
+async def _look(
+    function: Callable[..., list[_Found]],
+    wanted: Sequence[object],
+    page: str | bytes,
+    *arguments: object,
+    sandbox: Sandbox,
+    length: int | None = None,
+) -> list[_Found]:
+    """Return what `function` finds of all that is `wanted` in a page, which it reads once."""
+    if not wanted:
         return []
-    if len(text) <= _SHORT_CHARACTERS:
-        return await in_thread(are_on_screen, quotes, screen)
-    return await sandbox.run(are_on_screen, quotes, screen)
+    is_short = len(wanted) * (len(page) if length is None else length) <= _SHORT_CHARACTERS
+    run = in_thread if is_short else sandbox.run
+    return await run(function, wanted, page, *arguments)

@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 from markdown_it import MarkdownIt
 from typing_extensions import override
 
-from citewell.app.citation_check import CheckedReference, html_anchors, is_plain_anchor
+from citewell.app.citation_check import CheckedReference
 from citewell.core.cited_document import Reference
+from citewell.core.html_anchors import html_anchors, is_plain_anchor
 from citewell.core.text import one_line
 from citewell.docsite.files import PAGE_SUFFIXES
 from citewell.docsite.pages import parse_page
