@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Half of the tests' time is waiting: one process more than a runner of two cores has.
 JOBS   ?= 3
+# Without compiled modules, each of the many processes that tests start would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: demo test quick check serve bench format lock wheel bundle pictures clean

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import anyio
+import pytest
+from tests.e2e.processes import environment
 from tests.site import Site
 
+from citewell.cli.main import main
 from citewell.store.open import open_store
 
 STORAGE = """<!DOCTYPE html><html lang="en"><head><title>Storage modes</title></head><body><main>
@@ -36,3 +43,22 @@ def make_database(address: str) -> None:
         await (await open_store(address)).aclose()
 
     anyio.run(make)
+
+
+def run_citewell(folder: Path, *arguments: str, **settings: str) -> CompletedProcess[str]:
+    """Run a command as `tests.e2e.processes.run_citewell` does, but in this process.
+
+    Importing the command takes longer than most commands.
+    """
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(StringIO()) as out,
+        redirect_stderr(StringIO()) as errors,
+    ):
+        patch.delenv("VIRTUAL_ENV", raising=False)
+        patch.delenv("CONDA_PREFIX", raising=False)
+        for name, value in environment(folder, **settings).items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        code = main(arguments)
+    return CompletedProcess(arguments, code, out.getvalue(), errors.getvalue())

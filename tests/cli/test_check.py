@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import Shell, make_database
-from tests.e2e.processes import run_citewell
+from tests.cli.shell import Shell, make_database, run_citewell
 
 from citewell.cli.main import main
 

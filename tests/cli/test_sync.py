@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import rmtree
 
 import pytest
-from tests.e2e.processes import run_citewell
+from tests.cli.shell import run_citewell
 from tests.ingest.packages.project_folder import install, make_project
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.e2e.processes import run_citewell
+from tests.cli.shell import run_citewell
 from tests.ingest.packages.doc_site import page, read_the_docs
 from tests.ingest.packages.project_folder import install
 from tests.site import Site, running_site

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 _LENGTH = 16_384
 # A linear pattern takes about a millisecond for so many characters, a quadratic one some hundred.
 _SUSPICIOUS_SECONDS = 0.015
-# Most texts need no more than this: a quarter of the length, for which a linear pattern takes a
-# fraction of a millisecond and a quadratic one about ten.
-_FIRST_LENGTH = _LENGTH // 4
-_FIRST_SUSPICIOUS_SECONDS = 0.0025
+# Most texts need no more than this: an eighth of the length, for which a linear pattern takes a
+# tenth of a millisecond and a slow quadratic one more than a half.
+_FIRST_LENGTH = _LENGTH // 8
+_FIRST_SUSPICIOUS_SECONDS = 0.0006
 # CPU time too is longer while others use the same core: the shortest of a few is the pattern's own.
 _ROUNDS = 3
 # Linear, but with so large a factor that a page of a few hundred kilobytes takes seconds.
 _LONG_SECONDS = 0.04
+# More than _LINEAR_RATIO times what is long: no question is left open.
 _GIVE_UP_SECONDS = 0.4
 # Four times the text: a linear pattern takes four times as long, a quadratic one sixteen times.
 _FACTOR = 4
@@ -97,7 +98,7 @@ def _least_seconds(
     """Return the CPU time of applying the pattern, the shortest of a few."""
     least = _seconds(apply, pattern, attack)
     for _ in range(_ROUNDS - 1):
-        if not _SUSPICIOUS_SECONDS <= least < _GIVE_UP_SECONDS * _FACTOR:
+        if not _SUSPICIOUS_SECONDS <= least < _GIVE_UP_SECONDS:
             break
         least = min(least, _seconds(apply, pattern, attack))
     return least
@@ -108,14 +109,13 @@ def _seconds(
 ) -> float:
     """Return the CPU time of applying the pattern; where it is long, of the beginning of it."""
     text = attack.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else attack
-    limit = _GIVE_UP_SECONDS * _FACTOR
     start = time.process_time()
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _GIVE_UP_SECONDS)
         apply(pattern, text)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except _Interrupted:
-        return limit
+        return _GIVE_UP_SECONDS
     return time.process_time() - start
 
 
