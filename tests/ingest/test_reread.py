@@ -15,6 +15,7 @@ from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.errors import FetchError
 from citewell.core.library import Fields, WebsiteDraft
+from citewell.core.records import FetchedPage, PageKind
 from citewell.core.storage import PageResponse
 from citewell.ingest.content_types.read import extract_fields
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
@@ -55,6 +56,32 @@ async def put_old_page(
     fetched = replace(put.fetched, etag='"1"')
     old = replace(put, fetched=fetched, response=response, extractor=0, tags=("birds",))
     return (await store.put_page(old)).source_id
+
+
+@pytest.mark.parametrize("kind", ["markdown", "rst"])
+async def test_a_page_that_no_header_describes_is_read_again_as_it_was(
+    store: Store, kind: PageKind
+) -> None:
+    text = "Herons\n======\n\nThey *wade*.\n"
+    page = FetchedPage(
+        url="pypi:herons@1.0/herons.birds",
+        final_url="pypi:herons@1.0/herons.birds",
+        status=200,
+        kind=kind,
+        body=text.encode(),
+        text=text,
+        fetched_at=NOON,
+        origin="file",
+    )
+    async with open_ingester(store) as ingester:
+        first = await ingester.ingest_fetched(page, project="default")
+        assert first.page is not None
+        again = await ingester.reread(first.page)
+
+    assert again is not None
+    assert again.page is not None
+    assert (again.page.kind, again.page.title) == (kind, "Herons")
+    assert again.page.text_hash == first.page.text_hash
 
 
 async def test_a_fetched_page_keeps_its_response_without_cookies(store: Store) -> None:

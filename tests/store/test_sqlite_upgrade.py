@@ -151,3 +151,33 @@ async def test_pages_of_packages_get_their_release(tmp_path: Path) -> None:
     [sibling] = await store.releases.siblings_of_page(newer.source_id)
     assert sibling.url == "npm:@birds/egret@2.0.1/index.d.ts"
     await store.aclose()
+
+
+async def test_kept_responses_without_a_type_get_that_of_their_page(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    statements = load_statements("sqlite")
+    with closing(sqlite3.connect(path)) as database:
+        for step in load_migrations("sqlite")[:25]:
+            database.executescript(step.script)
+            database.execute(
+                statements["note_migration"], {"version": step.version, "name": step.name}
+            )
+        for number, (kind, sent) in enumerate((("markdown", ""), ("html", "text/html; a=b")), 1):
+            database.execute(
+                "INSERT INTO page (source_id, project, url, final_url, title, kind, language,"
+                " content_type, text_hash, chunks, tokens, fetched_at, origin) VALUES (?, 'default',"
+                " ?, ?, 'Birds', ?, 'en', 'general', 'hash', 0, 0, '2026-03-14', 'file')",
+                (number, f"pypi:herons@1.0/{number}", f"pypi:herons@1.0/{number}", kind),
+            )
+            database.execute(
+                "INSERT INTO page_response (source_id, status, fetched_at, final_url, content_type,"
+                " headers, body, bytes) VALUES (?, 200, '2026-03-14', '', ?, '[]', x'', 0)",
+                (number, sent),
+            )
+        database.commit()
+
+    await (await open_store(f"sqlite://{path}")).aclose()
+
+    with closing(sqlite3.connect(path)) as database:
+        types = database.execute("SELECT content_type FROM page_response ORDER BY source_id")
+        assert [row[0] for row in types] == ["text/markdown", "text/html; a=b"]

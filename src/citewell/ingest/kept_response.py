@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.records import FetchedPage
 from citewell.core.storage import PageResponse
+from citewell.web.content import type_of_kind
 
 if TYPE_CHECKING:
     from citewell.core.records import PageInfo
@@ -23,7 +24,8 @@ def response_of(fetched: FetchedPage) -> PageResponse:
         for name, value in fetched.headers
         if name.lower() not in _PRIVATE_HEADERS and name.lower() != _RENDERED[0]
     )
-    sent_type = dict(headers).get("content-type", "")
+    # A page made from files has no header that says how it is to be read again.
+    sent_type = dict(headers).get("content-type") or type_of_kind(fetched.kind)
     return PageResponse(
         status=fetched.status,
         final_url=fetched.final_url,

@@ -103,6 +103,11 @@ def kind_of_type(content_type: str) -> PageKind | None:
     return "text" if name.startswith("text/") else None
 
 
+def type_of_kind(kind: PageKind) -> str:
+    """Return the Content-Type that names a kind."""
+    return next(name for name, named in _KIND_OF_TYPE.items() if named == kind)
+
+
 def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
     unmarked = start
     for mark in _BYTE_ORDER_MARKS:
