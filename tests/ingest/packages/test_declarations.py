@@ -21,6 +21,8 @@ def codes(text: str) -> dict[str, str]:
         ("export declare function wade(depth: number): void;\n", {"wade"}),
         ("declare const hidden: 1\nexport declare const shown: 2\n", {"shown"}),
         ("declare const a: 1; declare class B {}\nexport { a, type B as Bird };\n", {"a", "Bird"}),
+        ("declare class A {}\nexport { A, A as B };\nexport { A as C };\n", {"A"}),
+        ("export declare class A {}\nexport { A as B };\n", {"A"}),
         ("declare function egret(): void;\nexport = egret;\n", {"egret"}),
         ("declare function egret(): void;\n", {"egret"}),
         ("export default function (): void;\n", {"default"}),

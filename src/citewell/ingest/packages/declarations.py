@@ -40,7 +40,10 @@ def find_declarations(text: str, *, package: str) -> list[Declaration]:
     declares for the package itself is not qualified by the name of the package.
     """
     statements = read_statements(text)
-    exported = dict(_export_lists(text, statements))
+    exported: dict[str, str] = {}
+    for local, public in _export_lists(text, statements):
+        # Under its own name, where it has several.
+        exported[local] = local if exported.get(local) == local else public
     is_script = not exported and not any("export" in one.words for one in statements)
     finder = _Finder(text, package.removeprefix("@types/"), exported)
     declarations: list[Declaration] = []
@@ -96,7 +99,8 @@ class _Finder:
                     statement.body, inner, all_public=is_public or statement.kind == "module"
                 )
                 continue
-            name = f"{scope}{self._exported.get(local, local) if not scope else local}"
+            is_renamed = not scope and "export" not in statement.words
+            name = self._exported.get(local, local) if is_renamed else f"{scope}{local}"
             members = list(self._members(statement.body, name))
             if statement.comment or members or is_public:
                 yield self._declaration(statement, name)
