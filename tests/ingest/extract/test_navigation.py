@@ -205,3 +205,15 @@ def test_a_bar_of_arrows_leaves_the_text() -> None:
         f"# Nests\n\n{_LONG}\n\n"
         "[![A nest in May](https://example.org/docs/nest.png)](https://example.org/docs/nest.html)\n"
     )
+
+
+def test_a_row_of_pictures_around_the_title_of_the_manual_leaves_the_text() -> None:
+    icons = {"a": "previous", "b": "up", "c": "next", "index": "contents"}
+    cells = "".join(f"<td><a href='{to}'><img src='i/{n}.gif'></a></td>" for to, n in icons.items())
+    title = "Birds 2.0 - A Handbook of the Herons and Egrets of the Northern Fens"
+    row = f"<div class='navigation'><table><tr>{cells}<td>{title}</td></tr></table></div>"
+
+    page = extracted(f"<body>{row}<h2>Ants</h2><p>{_LONG}</p>{row}</body>")
+
+    assert page.text == f"## Ants\n\n{_LONG}\n"
+    assert {link.kind for link in page.links} == {"navigation"}

@@ -1,4 +1,4 @@
-"""The address of an image, wherever lazy loading hides it, and whether it is worth a record."""
+"""Images: the address, wherever lazy loading hides it, whether it is worth a record, its name."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ def image_reference(image: Element) -> str:
     if not source or _PLACEHOLDER.search(source) or _TRACKER.search(source):
         return ""
     return source
+
+
+def picture_name(link: Element) -> str:
+    """Return what the picture in a link is called: an arrow is called "Next", or its file is."""
+    picture = link.find("img")
+    if picture is None:
+        return ""
+    file = picture.attribute("src").rpartition("/")[2]
+    return picture.attribute("alt") or file.partition(".")[0]
 
 
 def _lazy_source(image: Element) -> str:

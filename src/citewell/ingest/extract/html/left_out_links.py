@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.records import Link
 from citewell.core.text import one_line
+from citewell.ingest.extract.html.images import picture_name
 from citewell.ingest.extract.links import is_anchor
 from citewell.web.urls import without_anchor
 
@@ -43,7 +44,7 @@ def left_out_links(
         url = "" if is_anchor(href) else without_anchor(links.resolve(href) or "")
         if not url or url in known or url in left_out or not links.leads_elsewhere(url):
             continue
-        text = one_line(element.text())
+        text = one_line(element.text() or element.attribute("title") or picture_name(element))
         if not text:
             continue
         is_navigation = element in in_furniture or (content.is_article and _is_framed(element))

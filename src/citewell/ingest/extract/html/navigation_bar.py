@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from citewell.ingest.extract.html.images import picture_name
+
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.html.measures import Measure
@@ -36,6 +38,9 @@ _PLACES = frozenset(
     "author this body reply maybe topic parent".split()
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
+# So many pictures that lead on make a bar, also around the title of the manual.
+_MIN_ICONS = 3
+_TITLE_CHARACTERS = 150
 _WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")
 # Enough for a word beside a link.
 _BESIDE_CHARACTERS = 12
@@ -45,20 +50,24 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     """Return whether the element only leads to the pages before, after and above."""
     if not 0 < measure.links <= _MAX_LINKS or measure.characters > _MAX_CHARACTERS:
         return False
-    if measure.holds_content or measure.size > _MAX_ELEMENTS:
+    if measure.size > _MAX_ELEMENTS:
         return False
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
     if measure.links == 1 and _is_beside_another_cell(element):
         return False
-    links = [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
+    if _is_row_of_icons(element, measure):
+        return True
+    if measure.holds_content:
+        return False
+    links = _links(element)
     related = sum(_relates(link) for link in links)
     unlinked = _words(_text_outside_links(element))
     if not all(map(_is_place, unlinked)):
         return related >= 2 and related == len(links)
     # An arrow or a bracket beside a link says little; inside a link it leads on.
     labels = sum(word in _DIRECTION and word.isalpha() for word in unlinked)
-    spoken = [_words(link.text() or _shown(link)) for link in links]
+    spoken = [_words(link.text() or picture_name(link)) for link in links]
     plain = sum(bool(words) and all(map(_is_place, words)) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
     if len(links) >= _MIN_HOME_LINKS and ["home"] in spoken:
@@ -67,6 +76,21 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
             return True
         leads += 1
     return leads > 0 and 2 * max(labels, related, plain) >= len(links)
+
+
+def _is_row_of_icons(element: Element, measure: Measure) -> bool:
+    """Return whether pictures named "previous", "up" and so on stand around one title, if any."""
+    if measure.headings or measure.has_code or measure.has_table or measure.linked:
+        return False
+    if not measure.links >= _MIN_ICONS or measure.characters > _TITLE_CHARACTERS:
+        return False
+    names = [_words(picture_name(link)) for link in _links(element)]
+    leads = sum(not _DIRECTION.isdisjoint(words) for words in names)
+    return leads >= _MIN_ICONS - 1 and all(words and all(map(_is_place, words)) for words in names)
+
+
+def _links(element: Element) -> list[Element]:
+    return [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
 
 
 def _is_place(word: str) -> bool:
@@ -92,12 +116,6 @@ def _is_beside_another_cell(element: Element) -> bool:
     return row is not None and any(
         other is not cell and other.text().strip() for other in row.elements()
     )
-
-
-def _shown(link: Element) -> str:
-    """Return what the picture in a link shows: an arrow is called "Next"."""
-    picture = link.find("img")
-    return picture.attribute("alt") if picture is not None else ""
 
 
 def _relates(link: Element) -> bool:
