@@ -9,8 +9,8 @@ sources that are hidden until they are clicked, are not asked for; a quote that 
 is `hidden`, and right when nothing else is highlighted. A citation is `equal` when these are
 exactly the letters and digits of the quote, and `right` when the stretch begins and ends where the
 quote does: between the two a page may show what canonical text leaves out or writes otherwise, such
-as a link to the source or a formula. `inside` also counts a highlight of half the quote or more,
-and nothing else.
+as a link to the source or a formula. `whole` also counts a highlight of all of the quote with the
+line before or after it, `inside` also one of half of the quote or more, and nothing else.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ _HIDE_WHAT_STAYS = """() => {
 _LEAST_PAINTED = 0.5
 _SMOOTHING = 12
 _EDGE_LETTERS = 12
+_LINE_LETTERS = 90
 _SHOWN = 150
 _SCREEN_WIDTH, _SCREEN_HEIGHT = 2_000, 2_400
 _MOST_SCREENS = 30
@@ -171,13 +172,16 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
         is_folded = not _ends_shown(citation.words, visible)
         is_right = not got if is_hidden else _is_same_stretch(spellings, got, is_folded=is_folded)
+        is_whole = is_right or _is_whole(spellings, got)
         is_inside = is_right or _is_inside(wanted, got)
-        row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link, is_hidden
+        row = wanted == got, is_right, is_whole, is_inside, DIRECTIVE in citation.link, is_hidden
         rows.setdefault(citation.site, []).append(row)
         if arguments.show_misses and not is_right:
-            print(f"{citation.site} {likeness:.2f} {citation.link}")
+            kind = "whole" if is_whole else "inside" if is_inside else "miss"
+            print(f"{kind} {citation.site} {likeness:.2f} {citation.link}")
             print(f"   want {_ends(spellings[0])}\n   got  {_ends(shown)}", flush=True)
-    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'inside':>6} fragment hidden")
+    shares_of = " ".join(f"{name:>6}" for name in ("equal", "right", "whole", "inside"))
+    print(f"{'site':26} {'links':>5} {shares_of} fragment hidden")
     every = [row for site in rows.values() for row in site]
     for name, site in [*rows.items(), ("all", every)]:
         shares = [sum(column) / len(site) for column in zip(*site, strict=True)]
@@ -302,6 +306,12 @@ def _is_same_stretch(spellings: Sequence[str], got: str, *, is_folded: bool) -> 
 def _ends_like(got: str, line: str, *, is_folded: bool) -> bool:
     edge = line[-_EDGE_LETTERS:]
     return got.endswith(edge) or (is_folded and edge in got[-len(edge) - _EDGE_LETTERS :])
+
+
+def _is_whole(spellings: Sequence[str], got: str) -> bool:
+    """Return whether the highlight is all of the quote, and a line more at most."""
+    whole = [letters for text in spellings if (letters := _letters(text)) and letters in got]
+    return bool(whole) and len(got) <= len(max(whole, key=len)) + _LINE_LETTERS
 
 
 def _is_inside(wanted: str, got: str) -> bool:

@@ -228,3 +228,14 @@ def test_a_dollar_inside_of_a_word_begins_no_formula() -> None:
     assert fragment_of("M$Windows with two axes. The first M$Windows", page) == (
         "M$Windows%20with%20two,The%20first%20M$Windows"
     )
+
+
+def test_what_repeats_with_its_neighbours_is_named_with_the_nearest_words_that_do_not() -> None:
+    rows = "| name | about |\n| --- | --- |\n| bird | A bird. |\n| {} | A number. |\n\nReturns 0."
+    page = "\n\n".join(
+        f"Sets the {what} of a bird.\n\nParameters\n\n{rows.format(what)}\n\nWaits."
+        for what in ("age", "weight")
+    )
+
+    start = page.rindex("| bird")
+    assert text_fragment(page, start, page.rindex("\n\nReturns")) == "weight%20of%20a,A%20number"

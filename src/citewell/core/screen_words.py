@@ -127,6 +127,11 @@ def is_one_node(words: ScreenWords, term: Term) -> bool:
     return bisect_right(joints, term[0]) == bisect_left(joints, term[1])
 
 
+def is_sure(words: ScreenWords, stretch: Span) -> bool:
+    """Return whether a browser shows all of a stretch of the screen, without unfolding anything."""
+    return not any(mark in words.screen.text[slice(*stretch)] for mark in (UNSURE, FOLD))
+
+
 def words_on(
     words: ScreenWords, first: int, last: int, count: int, *, one_node: bool = False
 ) -> int:

@@ -19,6 +19,7 @@ from citewell.core.screen_words import (
     first_folded,
     is_found_first,
     is_one_node,
+    is_sure,
     term_of,
     with_edge,
     with_marks,
@@ -47,6 +48,8 @@ _MOST_REPEATED = 12
 # … and so many directives make a link, the last ones.
 _MOST_PARTS = 4
 _MIDDLE_TRIES = 12
+# A quote that repeats is highlighted with so many characters above it, if these do not.
+_MOST_ABOVE = 90
 # A single word of a longer line has so many letters: scripts can add one to a menu above.
 _LEAST_LETTERS = 12
 _WHITE_SPACE = re.compile(r"\s")
@@ -96,14 +99,21 @@ def _name(words: ScreenWords, first: int, last: int, *, parts: int) -> list[str]
     whole = term_of(words, first, last)
     is_one_block = words.blocks[first] == words.blocks[last]
     if is_one_block and whole[1] - whole[0] <= _WHOLE_CHARACTERS:
-        return _name_torn(words, first, last) or _name_whole(words, first, last)
+        return (
+            _name_torn(words, first, last)
+            or _name_whole(words, first, last)
+            or _name_from_above(words, first, last)
+        )
     opening = _choose_start(words, first, last)
     if opening is None:
         if is_one_block:
-            return _name_whole(words, first, last)
+            return _name_whole(words, first, last) or _name_from_above(words, first, last)
         below = words_on(words, first, last, len(words.spans)) + 1
+        named = _name_whole(words, first, below - 1)
+        if not named and (wider := _name_from_above(words, first, last)):
+            return wider
         rest = _name(words, below, last, parts=parts - 1) if parts else []
-        return _name_whole(words, first, below - 1) + rest
+        return named + rest
     if ended := _name_to_end(words, opening, last):
         return [ended]
     if is_one_block and (named := _name_whole(words, first, last)):
@@ -178,6 +188,19 @@ def _choose_opening(
             if is_found_first(words, term, prefix=prefix):
                 return prefix, term, end
     return None
+
+
+def _name_from_above(words: ScreenWords, first: int, last: int) -> list[str]:
+    """Return the directive of a quote that repeats, with the nearest words above that do not."""
+    place = words.spans[first][0]
+    for begin in range(first - 1, -1, -1):
+        start = words.spans[begin][0]
+        if place - start > _MOST_ABOVE or not is_sure(words, (start, place)):
+            break
+        opening = _choose_opening(words, begin, first - 1, one_node=True)
+        if opening and opening[0] is None and (ended := _name_to_end(words, opening, last)):
+            return [ended]
+    return []
 
 
 def _name_to_end(
