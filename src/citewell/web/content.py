@@ -116,7 +116,8 @@ def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
         return "html"
     if declared == "xml" or _XML_START.match(unmarked):
         return "xml"
-    suffix = urlsplit(url).path.rpartition(".")[2].lower()
+    # Sphinx keeps its sources as `page.rst.txt`.
+    suffix = urlsplit(url).path.lower().removesuffix(".txt").rpartition(".")[2]
     if suffix in _KIND_OF_SUFFIX and not unmarked.startswith(b"-----BEGIN PGP"):
         return _KIND_OF_SUFFIX[suffix]
     if declared is None and _JSON_START.match(unmarked):

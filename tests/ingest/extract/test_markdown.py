@@ -262,3 +262,10 @@ After.
 )
 def test_a_tag_of_several_lines_is_read_as_one(source: str, text: str) -> None:
     assert markdown(source) == text
+
+
+def test_badges_beside_a_title_are_no_part_of_it() -> None:
+    badge = "[![Build](https://ci.example/b.svg)](https://ci.example/)"
+
+    assert extracted(f"# Fens {badge} {badge}\n\nText.\n", "markdown").title == "Fens"
+    assert extracted(f"# {badge}\n\nText.\n", "markdown").title == "Build"

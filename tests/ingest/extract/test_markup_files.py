@@ -208,6 +208,7 @@ heron <pond>
     [
         ("https://example.org/a.rst", "text/plain", "rst"),
         ("https://example.org/a", "text/x-rst; charset=utf-8", "rst"),
+        ("https://example.org/_sources/a.rst.txt", "text/plain", "rst"),
         ("https://example.org/a.adoc", "text/plain", "asciidoc"),
         ("https://example.org/a.asciidoc", "", "asciidoc"),
         ("https://example.org/a", "text/asciidoc", "asciidoc"),

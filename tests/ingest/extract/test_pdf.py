@@ -286,3 +286,26 @@ def test_a_line_with_the_number_of_the_page_is_left_out_of_two_pages() -> None:
             paper.next_page()
 
     assert "Journal" not in extracted(paper.bytes(), "pdf").text
+
+
+def test_signatures_and_bold_numbered_titles_stand_apart_from_the_text() -> None:
+    paper = Paper()
+    paper.prose(HABITS)
+    for number in ("ii", "iii"):
+        paper.prose(JOURNEYS)
+        paper.height = 40
+        paper.line(number)
+        paper.next_page()
+        paper.height -= 10
+        paper.line("2.1 The Names of Birds", font="Times-Bold")
+        paper.height -= 10
+        paper.line("fen.name(bird)")
+        paper.prose(f"Returns the name of a bird. {HABITS}", left=90, width=80)
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert "\n\nii" not in text
+    assert (
+        f"## 2.1 The Names of Birds\n\nfen.name(bird)\n\nReturns the name of a bird. {HABITS}"
+        in (text)
+    )

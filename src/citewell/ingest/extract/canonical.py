@@ -36,6 +36,9 @@ MAX_SECTIONS = 10_000
 _FIRST_GROUP = itemgetter(1)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
 
+# A linked picture beside a title shows the state of the project.
+_BADGE = re.compile(r"\[!\[[^\[\]]*\]\([^()\s]*\)\]\([^()\s]*\)")
+
 
 @frozen
 class CanonicalText:
@@ -175,7 +178,9 @@ def plain_text(markdown: str) -> str:
     """Return one line of Markdown as a reader sees it: no marks, link targets or emphasis."""
     text = visible_text(markdown)
     if "](" in text:
-        text = _LINK_TARGET.sub(_FIRST_GROUP, text)
+        text = _BADGE.sub("", text) if _BADGE.sub("", text).strip() else text
+        # A link can hold a picture.
+        text = _LINK_TARGET.sub(_FIRST_GROUP, _LINK_TARGET.sub(_FIRST_GROUP, text))
     if "`" in text and text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text[1:-1]
     elif "*" in text or "`" in text or "~~" in text:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces
-from citewell.ingest.extract.pdf_layout.lines import ITEM_MARK, LEADERS, is_contents, join_text
+from citewell.ingest.extract.pdf_layout.lines import (
+    HYPHENATED,
+    ITEM_MARK,
+    LEADERS,
+    is_contents,
+    join_text,
+)
 from citewell.ingest.extract.pdf_layout.tables import (
     ruled_end,
     ruled_text,
@@ -26,11 +32,17 @@ BlockKind = Literal["heading", "paragraph", "table", "code", "item"]
 
 _HEADING_RATIO = 1.12
 _MAX_HEADING_CHARACTERS = 160
+_MAX_NUMBERED = 80
 _MAX_LEVEL = 4
 _PARAGRAPH_GAP = 0.75
 # Among so many lines before and after, some show where a column begins.
 _NEAR_LINES = 80
 _DIGITS = re.compile(r"\d+")
+# A change of indentation, and what is left of a line that its text fills, in sizes of the type.
+_INDENTED = 0.8
+_SPARE, _SPARE_OUTDENTED = 0.5, 4
+_ROMAN = re.compile(r"[ivxl]{1,6}")
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.? [^\W\d_]")
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
@@ -51,6 +63,7 @@ def blocks_of(lines: Sequence[Line], outline: Mapping[tuple[int, str], int]) -> 
     """
     body = _body_size(lines)
     levels = _levels_of_sizes(lines, body)
+    outline = {**_numbered_headings(lines, levels), **outline}
     blocks: list[Block] = []
     place = 0
     while place < len(lines):
@@ -132,7 +145,8 @@ def _edge_key(line: Line) -> str:
 
 
 def _is_number(line: Line) -> bool:
-    return line.text.strip("-–— ").isdigit()
+    number = line.text.strip("-–— ")
+    return number.isdigit() or bool(_ROMAN.fullmatch(number))
 
 
 def _is_running_head(line: Line, offsets: Counter[int | None], often: float) -> bool:
@@ -163,6 +177,25 @@ def _levels_of_sizes(lines: Sequence[Line], body: float) -> dict[float, int]:
     }
     ordered = sorted(sizes, reverse=True)
     return {size: min(rank, _MAX_LEVEL) for rank, size in enumerate(ordered, start=1)}
+
+
+def _numbered_headings(
+    lines: Sequence[Line], levels: Mapping[float, int]
+) -> dict[tuple[int, str], int]:
+    """Return the levels of bold lines with a number that stand apart, of the size of the text."""
+    headings: dict[tuple[int, str], int] = {}
+    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+        number = _NUMBERED.match(line.text)
+        if number is None or not line.is_bold or line.is_mono or len(line.text) > _MAX_NUMBERED:
+            continue
+        if line.size in levels or line.words[-1].text.isdecimal():
+            # A number at the end is that of a page, in a table of contents.
+            continue
+        is_apart = before.page != line.page or before.bottom - line.top > _PARAGRAPH_GAP * line.size
+        if is_apart and not after.is_bold and not _SENTENCE_END.search(line.text):
+            level = min(len(levels) + number[1].count(".") + 1, _MAX_LEVEL)
+            headings[line.page, title_key(line.text)] = level
+    return headings
 
 
 def _heading_level(
@@ -237,6 +270,9 @@ def _paragraph_end(
 ) -> int:
     end = place + 1
     width = max(line.right - line.left for line in lines[place : place + 8])
+    near = (line for line in lines[place : place + 8] if line.left < lines[place].right)
+    # One line of several can stand out over the margin.
+    right = sorted(line.right for line in near)[-2:][0]
     is_item = bool(ITEM_MARK.match(lines[place].words[0].text))
     while end < len(lines):
         before, line = lines[end - 1], lines[end]
@@ -250,6 +286,8 @@ def _paragraph_end(
             is_item and line.page == lines[place].page and line.left < lines[place].left - 2
         )
         if is_outside or _starts_paragraph(before, line, width):
+            break
+        if not is_item and _is_broken_off(before, line, right):
             break
         end += 1
     return end
@@ -271,6 +309,20 @@ def _starts_paragraph(before: Line, line: Line, width: float) -> bool:
     if ends and (is_short or line.left - before.left > line.size):
         return True
     return len(line.words) > 1 and bool(ITEM_MARK.match(line.words[0].text))
+
+
+def _is_broken_off(before: Line, line: Line, right: float) -> bool:
+    """Return whether a line ends where its text could go on, and the next is indented otherwise.
+
+    So end signatures, over what is said of them, and descriptions, over the next signature.
+    """
+    word = line.words[0]
+    spare = _SPARE if line.left > before.left else _SPARE_OUTDENTED
+    room = right - before.right - (word.right - word.left) - spare * line.size
+    if room <= 0 or HYPHENATED.search(before.text):
+        return False
+    is_below = line.page != before.page or line.bottom < before.bottom
+    return is_below and abs(line.left - before.left) > _INDENTED * line.size
 
 
 def _joined(lines: Sequence[Line]) -> str:

@@ -28,7 +28,7 @@ _HEADING_RATIO = 1.12
 # The dots between a title and its page in a table of contents.
 LEADERS = re.compile(r" ?[.…·](?: ?[.…·]){3,} ?")
 ITEM_MARK = re.compile(r"(?:[•‣▪◦●–-]|\(?\d{1,2}[.)]|\(?[a-z][.)])$")
-_HYPHENATED = re.compile(r"[^\W\d_]-$")
+HYPHENATED = re.compile(r"[^\W\d_]-$")
 
 
 @frozen
@@ -122,7 +122,7 @@ def is_contents(line: Line) -> bool:
 
 def join_text(text: str, following: str) -> str:
     """Return two pieces of text as one; a word that the end of a line cut is whole again."""
-    if _HYPHENATED.search(text) and following[:1].islower():
+    if HYPHENATED.search(text) and following[:1].islower():
         return text[:-1] + following
     return f"{text} {following}".strip()
 
