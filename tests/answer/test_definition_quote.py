@@ -24,3 +24,19 @@ def test_a_sentence_does_not_end_within_brackets(body: str, last: str) -> None:
     quoted = quote_definition(text, offset=0, passage=0, limits=QuoteLimits())
 
     assert text[quoted.start : quoted.end].endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("code", "quoted"),
+    [
+        ("class Bird\ndef wade(depth)\ndef nest()", "def wade(depth)"),
+        ("interface Bird {\n  wade(\n    depth: 1\n  ): void\n  nest(): 1\n}", None),
+    ],
+)
+def test_what_code_lists_is_quoted_by_itself(code: str, quoted: str | None) -> None:
+    text = f"## `birds.Bird` {{#Bird}}\n\n```python\n{code}\n```\n\nBirds wade.\n"
+    offset = text.index("\n", text.index("ird", text.index("```"))) + 1
+
+    span = quote_definition(text, offset=offset, passage=0, limits=QuoteLimits())
+
+    assert text[span.start : span.end] == (quoted or "  wade(\n    depth: 1\n  ): void")

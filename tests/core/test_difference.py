@@ -34,6 +34,12 @@ def test_words_are_marked_and_line_breaks_are_not() -> None:
     assert marked == "def wade(depth: [-int-]{+float+})\n-> None"
 
 
+def test_what_changes_within_one_word_is_marked_as_a_whole() -> None:
+    marked = mark_difference("auth: Optional[Auth] = None, x: 1", "auth: Auth | None = None, x: 2")
+
+    assert marked == "auth: [-Optional[Auth]-]{+Auth | None+} = None, x: [-1-]{+2+}"
+
+
 def test_where_a_text_is_cut_is_no_difference() -> None:
     marked = mark_difference("a heron wades in the po", "an heron wades in", is_cut=True)
 

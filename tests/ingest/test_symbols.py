@@ -68,6 +68,38 @@ JAVADOC = """<html><head><title>Heron (Birds API)</title></head><body><main>
 <div class="block">Walks into water.</div></li></ul></li></ul></main></body></html>"""
 
 
+LISTINGS = """# birds
+
+## `birds.Heron` {#Heron}
+
+```python
+class Heron(Bird)
+Heron(name: str)
+def wade(depth: float) -> None
+async def nest()
+```
+
+Grey. Not `def fly()`.
+
+## `birds.*` {#functions}
+
+```python
+def count(*ponds) -> int
+```
+
+## `Options` {#Options}
+
+```ts
+export interface Options {
+  range?: number;
+  readonly done: (
+    at: number
+  ) => void
+}
+```
+"""
+
+
 def symbols(text: str, kind: PageKind = "html") -> list[str]:
     url = "https://docs.example/birds"
     fetched = FetchedPage(
@@ -88,10 +120,18 @@ def symbols(text: str, kind: PageKind = "html") -> list[str]:
         (SPHINX, "html", ["birds.Heron", "birds.Heron.wade"]),
         (RUSTDOC, "html", ["birds.Heron", "birds.Heron.wade"]),
         (PACKAGE, "markdown", ["birds.Heron", "birds.Heron.wade"]),
+        (
+            LISTINGS,
+            "markdown",
+            [
+                *("birds.Heron", "birds.Heron.wade", "birds.Heron.nest", "birds.count"),
+                *("Options", "Options.range", "Options.done"),
+            ],
+        ),
         (GODOC, "html", ["Dial", "Dialer.DialContext"]),
         (JAVADOC, "html", ["Heron", "Heron.wade"]),
     ],
-    ids=["sphinx", "rustdoc", "package", "godoc", "javadoc"],
+    ids=["sphinx", "rustdoc", "package", "listings", "godoc", "javadoc"],
 )
 def test_every_entry_is_a_symbol_and_no_other_heading_is(
     text: str, kind: PageKind, expected: list[str]

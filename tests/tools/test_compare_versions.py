@@ -53,6 +53,30 @@ async def test_a_symbol_is_compared_by_its_definitions(library: Library) -> None
     assert [note["text"] for note in compared["release_notes"]] == [NOTES]
 
 
+async def test_what_the_code_of_a_class_lists_is_compared_by_itself(library: Library) -> None:
+    for version, method in (("1.2.0", "def fly()"), ("2.0.0", "def fly(high: bool)")):
+        code = f"class Bird\ndef eat()\n{method}"
+        text = f"# birds\n\n## `birds.Bird` {{#Bird}}\n\n```python\n{code}\n```\n\nA {version}.\n"
+        await put_markdown(library, text, url=f"pypi:herons@{version}/birds")
+
+    compared = await library.call("compare_versions", subject="Bird.fly")
+
+    [pair] = compared["pairs"]
+    assert pair["difference"] == "def fly({+high: bool+})"
+
+
+async def test_a_name_that_is_only_a_part_of_another_is_not_compared(library: Library) -> None:
+    for version, text in (("1.2.0", "**stand_by()**"), ("2.0.0", "**stand_by(leg)**")):
+        url = f"pypi:herons@{version}/herons.birds"
+        await library.parts.store.put_page(draft(url, text, heading="herons.stand_by"))
+
+    refused = await library.call("compare_versions", subject="herons.stand_b", product="herons")
+    misspelt = await library.call("compare_versions", subject="herons.stand_by", product="heron")
+
+    assert refused["error"]["code"] == "NOT_FOUND"
+    assert "Did you mean" in misspelt["error"]["suggestion"]
+
+
 async def test_of_two_symbols_the_one_in_the_case_asked_for_is_compared(library: Library) -> None:
     for version, text in (("1.2.0", "**Wade()**"), ("2.0.0", "**Wade(depth)**")):
         url = f"pypi:herons@{version}/herons.birds"

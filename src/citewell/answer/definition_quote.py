@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.quote import QuotedSpan
 from citewell.answer.spans import split_units
+from citewell.core.symbols import end_of_listed
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
@@ -24,19 +25,23 @@ def quote_definition(
     """Return the signature that the section at `offset` begins with and the sentence after it.
 
     A declaration that is the heading itself, as in rustdoc, is the signature. `with_paragraph`
-    adds the rest of the sentence's paragraph, as far as it fits.
+    adds the rest of the sentence's paragraph, as far as it fits. What the code of a class lists is
+    its line there.
     """
-    heading = _HEADING.match(text, offset)
-    body = heading.end() if heading is not None else offset
-    signature = _FENCE.match(text, body) or _BOLD_LINES.match(text, body)
-    start = body if signature is not None else offset
-    sentence = signature.end() if signature is not None else body
-    room = limits.longest_tokens - count_tokens(text[start:sentence]) if with_paragraph else 0
-    end = _end_of_sentences(text, sentence, max_tokens=room) or sentence or len(text)
+    most = max(limits.first_tokens, limits.longest_tokens)
+    start, end = offset, end_of_listed(text, offset)
+    if end is None:
+        heading = _HEADING.match(text, offset)
+        body = heading.end() if heading is not None else offset
+        signature = _FENCE.match(text, body) or _BOLD_LINES.match(text, body)
+        start = body if signature is not None else offset
+        sentence = signature.end() if signature is not None else body
+        room = most - count_tokens(text[start:sentence]) if with_paragraph else 0
+        end = _end_of_sentences(text, sentence, max_tokens=room) or sentence or len(text)
     quoted = text[start:end].rstrip()
-    is_cut = count_tokens(quoted) > limits.longest_tokens
+    is_cut = count_tokens(quoted) > most
     if is_cut:
-        quoted = truncate_to_tokens(quoted, limits.longest_tokens)
+        quoted = truncate_to_tokens(quoted, most)
     end = start + len(quoted)
     return QuotedSpan(passage=passage, start=start, end=end, score=0.0, share=1.0, is_cut=is_cut)
 

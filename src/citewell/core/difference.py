@@ -11,6 +11,7 @@ from citewell.core.sequence_match import find_opcodes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from citewell.core.sequence_match import Opcode
     from citewell.core.text import Span
 
 _PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
@@ -54,7 +55,7 @@ def mark_difference(old: str, new: str, *, is_cut: bool = False) -> str:
     steps = list(find_opcodes(_spaced(before), _spaced(after)))
     if is_cut and len(steps) > 1 and steps[-1][0] != "equal":
         steps.pop()
-    for kind, i, j, k, m in steps:
+    for kind, i, j, k, m in _without_splinters(steps, before):
         removed, added = "".join(before[i:j]), "".join(after[k:m])
         if kind == "equal":
             pieces.append(added)
@@ -62,6 +63,22 @@ def mark_difference(old: str, new: str, *, is_cut: bool = False) -> str:
         pieces += [f"[-{removed}-]"] if removed else []
         pieces += [f"{{+{added}+}}"] if added else []
     return "".join([*pieces, *([" …"] if is_cut else [])])
+
+
+def _without_splinters(steps: Sequence[Opcode], before: Sequence[str]) -> list[Opcode]:
+    """Return the steps with one change for several in what is written without a space.
+
+    `Optional[A]` → `A | None` is easier to read as a whole than with marks beside its brackets.
+    """
+    merged: list[Opcode] = []
+    for step in steps:
+        if step[0] != "equal" and [kind for kind, *_ in merged[-2:]][1:] == ["equal"]:
+            (_, i, _, k, _), (_, start, end, _, _) = merged[-2:]
+            if not any(word.isspace() for word in before[start:end]):
+                merged[-2:] = [("replace", i, step[2], k, step[4])]
+                continue
+        merged.append(step)
+    return merged
 
 
 def _spaced(words: Sequence[str]) -> list[str]:

@@ -24,6 +24,13 @@ _JOINT = re.compile(r"::|#|->")
 _CALL = re.compile(r"[(\[<{].*", re.DOTALL)
 _BOLD_SIGNATURE = re.compile(r"(?:> ?)*\*\*[^*\n]|(?:> ?)*```")
 _CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*+(?<=\n)(?:```|\*\*)")
+# The signature of a class or module on a page of a package, and of what it has without a comment.
+_LISTING = re.compile(r"#{1,6} `([^`\n]+)`(?: \{#[^}\n]*\})?\s*+(?<=\n)```(?:python|ts)\n")
+_LISTED = re.compile(
+    r"(?:async )?def (\w+)\("
+    r"|  (?:(?:static|readonly|abstract|override|get|set|async) )*+([\w$]+)\??[(<:]"
+)
+_GOES_ON = re.compile(r"   |  [)}\]>|&]")
 # Signatures one below the other.
 _SIGNATURES = re.compile(r"(?:\*\*[^\n]{1,400}+(?<=\*\*)(?:\n|$)){2,200}+")
 _OPENS_SIGNATURE = re.compile(
@@ -56,6 +63,8 @@ class DefinedSymbol:
     """A name and the section that defines it."""
 
     section: int
+    offset: int = 0
+    """Where in its section the definition stands."""
     full_name: str
     """With its module and class where the page says them, joined by dots, as written."""
 
@@ -79,6 +88,9 @@ def find_symbols(page: ExtractedPage) -> list[DefinedSymbol]:
             if full_name and len(full_name) <= _MAX_NAME_CHARACTERS:
                 symbol = DefinedSymbol(section=section.ordinal, full_name=full_name)
                 symbols.setdefault((section.ordinal, full_name.lower()), symbol)
+        for name, offset in _listed_names(text):
+            symbol = DefinedSymbol(section=section.ordinal, offset=offset, full_name=name)
+            symbols.setdefault((section.ordinal, name.lower()), symbol)
         if len(symbols) >= _MOST_SYMBOLS:
             break
     return list(symbols.values())
@@ -168,6 +180,32 @@ def _more_names(text: str, anchor: str) -> Iterator[str]:
     for name in names[1:]:
         if _NAME.fullmatch(name):
             yield before + name
+
+
+def _listed_names(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what the code of a section lists below its first line, and where each stands."""
+    opening = _LISTING.match(text)
+    if opening is None:
+        return
+    owner = opening[1].removesuffix(".*")
+    place = opening.end() if owner != opening[1] else text.find("\n", opening.end()) + 1
+    end = text.find("\n```", opening.end())
+    while 0 < place <= end:
+        listed = _LISTED.match(text, place)
+        name = f"{owner}.{listed[1] or listed[2]}" if listed else ""
+        if name and len(name) <= _MAX_NAME_CHARACTERS:
+            yield name, place
+        place = text.find("\n", place) + 1
+
+
+def end_of_listed(text: str, start: int) -> int | None:
+    """Return where a definition that code lists at `start` ends; None where none stands there."""
+    if (start and text[start - 1] != "\n") or not _LISTED.match(text, start):
+        return None
+    end = text.find("\n", start)
+    while end >= 0 and _GOES_ON.match(text, end + 1):
+        end = text.find("\n", end + 1)
+    return end if end >= 0 else len(text)
 
 
 def _more_qualified(name: str, anchor: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
-from citewell.core.symbols import last_part, shared_parts
+from citewell.core.symbols import end_of_listed, last_part, shared_parts
 from citewell.core.version_ranges import LATEST, is_in_range, newest, version_key
 from citewell.core.words import as_symbol
 from citewell.research.paired_quotes import Comparison, Side, pair_quotes
@@ -125,6 +126,8 @@ class Comparer:
         if release is not None:
             return [each for each in listed if each.product == release.product]
         own = _of_product(listed, product) if product else await self._products_of(subject, listed)
+        if not own:
+            raise _nothing_indexed(subject, product, listed)
         if len({each.name for each in own}) == 1:
             return await self._package_or_site(subject, own)
         names = {each.product for each in own}
@@ -170,7 +173,8 @@ class Comparer:
             where=replace(self.where, releases=tuple(each.key for each in listed)),
             options=Options(limit=1),
         )
-        best = found.chunks[0].chunk.release.product if found.chunks else ""
+        chunks = [each.chunk for each in found.chunks if _mentions(each.chunk.text, subject)]
+        best = chunks[0].release.product if chunks else ""
         return [release for release in listed if release.product == best]
 
     async def _find_sides(
@@ -241,6 +245,8 @@ class Comparer:
             return None
         section = next((each for each in page.sections if each.start <= start < each.end), None)
         span = (section.start, section.end) if section is not None else (0, len(page.text))
+        if start > span[0] and (end := end_of_listed(page.text, start)) is not None:
+            span = (start, end)
         return _side(page, span)
 
     async def _question_sides(
@@ -248,7 +254,6 @@ class Comparer:
     ) -> list[tuple[Side | None, Side | None]]:
         """Return the sections that best answer in either version, each with its counterpart."""
         sides: dict[tuple[int, int], tuple[Side | None, Side | None]] = {}
-        symbol = last_part(as_symbol(question) or "")
         for release in reversed(releases):
             where = replace(self.where, releases=(release.key,), version=None)
             found = await retrieve(
@@ -259,7 +264,7 @@ class Comparer:
                 options=Options(limit=_QUESTION_SECTIONS),
             )
             for ranked in found.chunks:
-                if symbol and symbol not in ranked.chunk.text.lower():
+                if not _mentions(ranked.chunk.text, question):
                     continue
                 own = await self._section_at(ranked.chunk.source_id, ranked.chunk.start)
                 if own is None:
@@ -313,6 +318,27 @@ def _require_earlier_text(comparison: Comparison | None, subject: str) -> Compar
             suggestion="It is compared with its earlier text once it has changed.",
         )
     return comparison
+
+
+def _mentions(text: str, subject: str) -> bool:
+    """Return whether a text has the name that a subject is; any text, where it is no name."""
+    symbol = last_part(as_symbol(subject) or "")
+    return not symbol or re.search(rf"(?<!\w){re.escape(symbol)}(?!\w)", text.lower()) is not None
+
+
+def _nothing_indexed(subject: str, product: str | None, listed: Sequence[Release]) -> NotFound:
+    names = sorted({release.name for release in listed})
+    if product is None:
+        return NotFound(
+            f"No product with versions says anything about {label(subject)}.",
+            suggestion="Name a symbol or a page of one, or pass its name as product.",
+        )
+    near = get_close_matches(product.lower(), names, n=1)
+    known = ", ".join(label(name) for name in names[:MOST_PAIRS])
+    return NotFound(
+        f"No version of {label(product)} is indexed.",
+        suggestion=f"Did you mean {label(near[0])}?" if near else f"Indexed: {known or 'none'}.",
+    )
 
 
 def _of_product(listed: Iterable[Release], product: str) -> list[Release]:

@@ -62,7 +62,7 @@ def symbol_rows(draft: PageDraft, source_id: int) -> list[dict[str, object]]:
             "section": symbol.section,
             "last_name": symbol.last_name,
             "full_name": symbol.full_name,
-            "start_offset": draft.extracted.sections[symbol.section].start,
+            "start_offset": draft.extracted.sections[symbol.section].start + symbol.offset,
         }
         for symbol in find_symbols(draft.extracted)
     ]

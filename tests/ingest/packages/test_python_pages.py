@@ -73,7 +73,31 @@ def test_a_function_that_a_package_exports_is_shown_without_a_docstring(tmp_path
     page = page_of(tmp_path, "pypi:herons@1/herons.birds", files)
 
     assert "## `herons.count` {#count}\n\n```python\ndef count(*ponds: str) -> int\n```" in page
-    assert "weigh" not in page
+
+
+def test_what_has_no_docstring_is_listed_with_what_has_it(tmp_path: Path) -> None:
+    module = MODULE.replace('        """Walk into water."""', "        pass")
+
+    page = page_of(tmp_path, "pypi:herons@1/birds", {"birds.py": module})
+
+    assert "class Heron(_Wader[int])\ndef wade(depth: float) -> None\n```" in page
+    assert page.endswith(
+        "## `birds.*` {#functions}\n\n```python\n"
+        "def count(*ponds: str) -> int\ndef weigh(bird: Heron) -> float\n```\n"
+    )
+
+
+def test_what_is_deprecated_says_what_to_use_instead(tmp_path: Path) -> None:
+    module = (
+        "@typing_extensions.deprecated('Use `stride` instead.', category=None)\n"
+        "def wade(depth): ...\n"
+        "@deprecated(reason)\ndef nest(): ...\n"
+    )
+
+    page = page_of(tmp_path, "pypi:herons@1/birds", {"birds.py": module})
+
+    assert "def wade(depth)\n```\n\n**Deprecated:** Use `stride` instead.\n\nDefined in" in page
+    assert page.endswith("## `birds.*` {#functions}\n\n```python\ndef nest()\n```\n")
 
 
 def test_fields_and_directives_of_docstrings_are_read() -> None:

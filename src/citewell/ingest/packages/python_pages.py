@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import partial
 from hashlib import sha256
@@ -252,6 +253,13 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
         for member in _definitions(tree)
         for part in _render(member, module, member.name, level=2)
     ]
+    functions = [
+        _signature(member)
+        for member in _undocumented_functions(_definitions(tree))
+        if not module.is_private and member.name not in module.public_names
+    ]
+    if functions:
+        parts += [f"## `{module.name}.*` {{#functions}}", _fenced(functions)]
     if tree.docstring is None and not parts:
         return None
     # Without the version: the same page has the same title in every version.
@@ -273,17 +281,62 @@ def _render(member: Definition, module: Module, local: str, *, level: int) -> It
             inner += _render(child, module, f"{local}.{child.name}", level=level + 1)
     outermost, _, rest = local.partition(".")
     is_exported = outermost in module.public_names
-    is_documented = member.docstring is not None or bool(inner) or (is_exported and not rest)
+    is_documented = _says_something(member) or bool(inner) or (is_exported and not rest)
     if not is_documented or (module.is_private and not is_exported):
         return
     public = module.public_names.get(outermost, f"{module.name}.{outermost}")
     qualified = f"{public}.{rest}" if rest else public
     yield f"{'#' * min(level, 6)} `{qualified}` {{#{local}}}"
-    yield f"```python\n{_signature(member)}\n```"
+    yield _fenced([_signature(member), *_undocumented_methods(member)])
+    if warning := _deprecation(member):
+        yield f"**Deprecated:** {warning}"
     if member.docstring is not None:
         yield docstring_markdown(member.docstring.value)
     yield f"Defined in {module.shown_path}, line {member.lineno}."
     yield from inner
+
+
+def _fenced(signatures: Sequence[str]) -> str:
+    return "\n".join(["```python", *signatures, "```"])
+
+
+def _undocumented_methods(member: Definition) -> list[str]:
+    """Return the signatures of the methods that have no section: those without a docstring."""
+    import griffe
+
+    if not isinstance(member, griffe.Class):
+        return []
+    return [_signature(child) for child in _undocumented_functions(_members_of_class(member))]
+
+
+def _undocumented_functions(members: Sequence[Definition]) -> list[griffe.Function]:
+    import griffe
+
+    return [
+        member
+        for member in members
+        if isinstance(member, griffe.Function) and not _says_something(member)
+    ]
+
+
+def _says_something(member: Definition) -> bool:
+    return member.docstring is not None or bool(_deprecation(member))
+
+
+def _deprecation(member: Definition) -> str:
+    """Return what `@deprecated("…")` says about a definition; empty without one."""
+    import griffe
+
+    for decorator in () if isinstance(member, griffe.Attribute) else member.decorators:
+        call = decorator.value
+        if isinstance(call, griffe.ExprCall) and str(call.function).endswith("deprecated"):
+            for argument in call.arguments[:1]:
+                try:
+                    message = ast.literal_eval(str(argument))
+                except (SyntaxError, ValueError):
+                    return ""
+                return message if isinstance(message, str) else ""
+    return ""
 
 
 def _members_of_class(parent: griffe.Class) -> list[Definition]:
