@@ -10,7 +10,8 @@ from citewell.answer.facts import parse_facts
 PAGE = (
     "The `limit` option sets how many tasks run. By default the scheduler runs 40 tasks at once. "
     "A cancelled task cannot be resumed. Logging is enabled before the first request since "
-    "version 3.11."
+    "version 3.11.\n\n**`FULL`**: Selects VACUUM that locks the table exclusively.\n\n"
+    "VACUUM FULL needs an `ACCESS EXCLUSIVE` lock on each table."
 )
 
 
@@ -28,6 +29,8 @@ PAGE = (
         ("The `tasks` option sets how many tasks run.", "partly"),
         ("Logging is enabled after the first request since version 3.11.", "contradicted"),
         ("Herons wade in shallow water at dawn.", "unsupported"),
+        ("For each table VACUUM FULL needs an ACCESS EXCLUSIVE lock.", "supported"),
+        ("Plain VACUUM does not lock the table exclusively for readers.", "unsupported"),
     ],
 )
 def test_a_claim_is_judged_by_its_words_names_numbers_and_negations(

@@ -204,11 +204,12 @@ def _compare(
     around = place.words + title.words + before.words
     numbers, others = _apart(own.numbers, place.numbers)
     # A name that the place has instead is another one, even if this one is a word in it: `for`.
-    is_swapped = bool(place.names - own.names)
+    is_swapped = any(not holds_name(own, name) for name in place.names - own.names)
     names = sorted(
         name
         for name in own.names - place.names
         if (is_swapped or not holds_name(place, name))
+        and not any(name in other.split() for other in place.names)
         and not any(holds_name(facts, name) for facts in above)
     )
     opposites = opposites_between(own, place)
@@ -221,7 +222,8 @@ def _compare(
         differing += zip(units, other_units, strict=True)
     if (default := differing_default(own, place)) and default not in differing:
         differing.append(default)
-    if is_denied and not differing:
+    # Of something else that the place names, the denial is no other statement.
+    if is_denied and not differing and not is_swapped:
         differing.append((_count_negations(own), _count_negations(place)))
     apart = {word for pair in differing for word in content_words(pair[0])}
     rest = Counter({word: 1 for word in own.words if word not in apart})
@@ -247,9 +249,9 @@ def _compare(
     if differing and is_short and not names and is_near and not is_elsewhere:
         verdict = "contradicted"
         alone = share_of(rest, place.words)
-    elif not numbers and not units and not names and not differing and share >= _SUPPORTED_SHARE:
+    elif share >= _SUPPORTED_SHARE and not (numbers or units or names or differing or is_denied):
         verdict = "partly" if absent and _has_swapped(own, place, absent) else "supported"
-    elif share >= (_PARTLY_NAMED_SHARE if names else _PARTLY_SHARE):
+    elif share >= (_PARTLY_NAMED_SHARE if names else _PARTLY_SHARE) and not is_denied:
         verdict = "partly"
     return ClaimPlace(
         verdict=verdict,

@@ -217,3 +217,25 @@ def test_a_row_of_pictures_around_the_title_of_the_manual_leaves_the_text() -> N
 
     assert page.text == f"## Ants\n\n{_LONG}\n"
     assert {link.kind for link in page.links} == {"navigation"}
+
+
+def test_a_title_set_twice_and_the_tabs_of_javadoc_are_read_once_or_not() -> None:
+    tabs = "<span class='activeTableTab'>All Methods</span><span class='tableTab'>Static</span>"
+    rows = "<tr><th>Type</th><th>Method</th></tr><tr><td>int</td><td>wade()</td></tr>"
+    page = extracted(
+        f"<body><div class='t'><h2>Heron</h2></div><h1>Heron<a href='#h'>¶</a></h1><p>{_LONG}</p>"
+        f"<table><caption>{tabs}</caption>{rows}</table></body>"
+    )
+
+    assert page.text.startswith(f"# Heron\n\n{_LONG}\n\n| Type")
+
+
+def test_old_pages_of_rdoc_have_a_section_for_each_method() -> None:
+    page = extracted(
+        f"<body><h1>Heron</h1><p>{_LONG}</p><div id='method-M1'><div class='method-heading'>"
+        "<a href='#M1'><span>wade</span><span>(depth)</span></a></div><p>Wades.</p></div>"
+        "<p><small><a href='http://v.example/check'>[Validate]</a></small></p></body>"
+    )
+
+    assert page.text.endswith("**wade(depth)**\n\nWades.\n")
+    assert (page.sections[-1].heading, page.sections[-1].anchor) == ("wade", "method-M1")

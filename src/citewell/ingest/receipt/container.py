@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_RECEIPT_BYTES = 100_000_000
+_ZIP_START = b"PK"
 _MAX_FILES = 200
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
@@ -39,6 +40,8 @@ def unpack_files(data: bytes) -> dict[str, bytes]:
     """
     if len(data) > MAX_RECEIPT_BYTES:
         raise refused(f"it has more than {MAX_RECEIPT_BYTES:,} bytes")
+    if data and not data.startswith(_ZIP_START):
+        raise refused("it is no receipt")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()

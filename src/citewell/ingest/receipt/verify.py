@@ -65,9 +65,12 @@ async def verify_receipt(
 def _check_key(receipt: OpenedReceipt, known: Collection[str], *, must_be_known: bool) -> Step:
     if receipt.fingerprint in known:
         return Step(name="key", outcome="passed", explanation="The key is one that you trust.")
+    if must_be_known:
+        explanation = "It was signed with another key than the one that you named."
+        return Step(name="key", outcome="failed", explanation=explanation)
     return Step(
         name="key",
-        outcome="failed" if must_be_known else "unsure",
+        outcome="unsure",
         explanation="The key is unknown here: that the site sent these bytes is only the word of "
         "whoever holds it. Compare the fingerprint with one that you obtained another way.",
     )

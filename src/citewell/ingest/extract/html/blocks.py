@@ -38,8 +38,11 @@ if TYPE_CHECKING:
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _MAX_HEADING_CHARACTERS = 300
 _MAX_LABEL_CHARACTERS = 200
-# Haddock, pydoctor, odoc, Doxygen, QDoc.
-_SIGNATURE_CLASSES = {"p": ("src",), "div": ("functionheader", "spec", "memproto", "qmlproto")}
+# Haddock, pydoctor, odoc, Doxygen, QDoc, RDoc.
+_SIGNATURE_CLASSES = {
+    "p": ("src",),
+    "div": ("functionheader", "spec", "memproto", "qmlproto", "method-heading"),
+}
 _CODE_TAGS = frozenset({"tt", "code", "samp"})
 _MIN_BREAKS = 2
 _SPACES = re.compile(r"[ \t\r\n]+")

@@ -92,8 +92,8 @@ _COLOPHON = re.compile(
     r"|this (?:page|document|manual|file|documentation|archive) (?:was|is) "
     r"(?:last |automatically )?(?:generated|updated|modified|built|created)\b|all rights reserved"
     r"|документация создана|сгенерировано|this page was last|found an error|report (?:a )?bugs?\b"
-    r"|was this page helpful|questions or comments\b|edit (?:this page|on git)|prepared by\b"
-    r"|maintained by\b|© ))",
+    r"|\[validate\]|was this page helpful|questions or comments\b|edit (?:this page|on git)"
+    r"|prepared by\b|maintained by\b|© ))",
     re.IGNORECASE,
 )
 # A heading over the date of a page; over any other note, what follows is a section.

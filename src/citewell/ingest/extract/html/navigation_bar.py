@@ -35,7 +35,7 @@ _PLACES = frozenset(
     "índice indice conteúdo contenuto начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
     "hem innehåll glossary and links navigation go message messages sorted by thread date subject "
-    "author this body reply maybe topic parent".split()
+    "author this body reply maybe topic parent des matières tabla contenidos 目次へ".split()
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 # So many pictures that lead on make a bar, also around the title of the manual.

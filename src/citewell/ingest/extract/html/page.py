@@ -75,6 +75,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     document = put_in_place(spread_messages(document, fetched.text), links)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
+    _drop_repeated_title(content.element)
     is_site_title = _is_site_title(metadata, content.element)
     named = _make_title_a_heading(content.element, "" if is_site_title else metadata.title)
     renderer = BlockRenderer(
@@ -119,6 +120,18 @@ def _is_site_title(metadata: Metadata, root: Element) -> bool:
     return root.find("h1") is None and any(
         repeats_title(heading, metadata.title) for heading in metadata.headings
     )
+
+
+def _drop_repeated_title(root: Element) -> None:
+    """Remove a first heading that only says what the next one says, as OpenStack's pages do."""
+    opening = zip(range(_OPENING_ELEMENTS), root.walk(), strict=False)
+    headings = [element for _, element in opening if element.tag in HEADING_TAGS]
+    if len(headings) < 2 or headings[0].tag <= headings[1].tag:
+        return
+    words, below = (heading.text().replace("¶", "").split() for heading in headings[:2])
+    above = "".join(root.text_start(_LONG_BLOCK_CHARACTERS).replace("¶", "").split())
+    if words == below and above.startswith(2 * "".join(words)):
+        headings[0].remove()
 
 
 def _make_title_a_heading(root: Element, title: str) -> str:

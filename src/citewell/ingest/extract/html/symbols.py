@@ -44,11 +44,16 @@ def anchor_of(signature: Element) -> str:
     if own:
         return own
     group = signature.parent
-    if group is not None and group.tag == "div" and signature.tag == "dt":
+    if group is not None and group.tag == "div" and _stands_alone(signature):
         own = group.attribute("id")
     for _, below in zip(range(_MAX_ANCHOR_ELEMENTS), signature.walk(), strict=False):
         own = own or below.attribute("id") or below.attribute("name")
     return own
+
+
+def _stands_alone(signature: Element) -> bool:
+    """Return whether an entry is one element with an anchor, above its signature."""
+    return signature.tag == "dt" or signature.has_class("method-heading")
 
 
 def name_of_signature(signature: str) -> str:

@@ -92,8 +92,13 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
     head = _merge_headers(rows[:leading]) if leading else [""] * len(rows[0].cells)
     blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
     caption = next((child for child in table.elements() if child.tag == "caption"), None)
-    words = cell_text(caption) if caption is not None else ""
+    words = cell_text(caption) if caption is not None and not _is_tabs(caption) else ""
     return [*([words] if words else []), *titles, *blocks]
+
+
+def _is_tabs(caption: Element) -> bool:
+    """Return whether a caption is Javadoc's row of tabs, which choose among the rows below."""
+    return any(below.has_class("activetabletab") for below in caption.elements())
 
 
 def _is_title(row: _Row) -> bool:
