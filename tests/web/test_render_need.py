@@ -101,6 +101,7 @@ async def look(
         "<p>Birds</p><iframe title=x src=/birds.html></iframe>",
         "<p>Birds</p><div></div><script>fetch('/b').then(r => r.text()).then(t => box.innerHTML = t)</script>",
         f"<p>{LONG_TEXT}</p><bird-card><template shadowrootmode=open><p>x</p></template></bird-card>",
+        "<h1>Birds</h1><div id=list></div><script>setTimeout(() => list.append('Herons'))</script>",
     ],
     ids=[
         "empty",
@@ -119,6 +120,7 @@ async def look(
         "frame",
         "box",
         "shadow",
+        "box of a script",
     ],
 )
 async def test_a_shell_is_rendered(html: str) -> None:
@@ -139,6 +141,7 @@ async def test_a_shell_is_rendered(html: str) -> None:
         "<p>Class Heron</p><iframe src='javascript:void(0)' name=results></iframe><script></script>",
         "<p>Class Heron</p><iframe id=nav src=classes.html></iframe><script></script>",
         "<p>Class Heron</p><script>fetch('/seen')</script><script>box.innerHTML = 1</script>",
+        "<p>Class Heron</p><div id=box></div><script>seen(1); head.append(style)</script>",
     ],
     ids=[
         "long",
@@ -152,6 +155,7 @@ async def test_a_shell_is_rendered(html: str) -> None:
         "frame of a script",
         "frame of a menu",
         "counter",
+        "box of another script",
     ],
 )
 async def test_a_page_with_its_text_is_not(html: str) -> None:

@@ -36,6 +36,9 @@ PAGES = {
         list.removeAttribute('aria-busy'); {DATA} }}, 3500)</script>""",
     "/chain": f"""{FRAMING}<ul id=list></ul><script>
         fetch('/index').then(() => setTimeout(() => fetch('/index').then(() => {DATA}), 900))</script>""",
+    "/part-by-part": """<h1>Birds</h1><div id=list></div><script>let part = 0; const timer = setInterval(() => {
+        list.insertAdjacentHTML('beforeend', ++part < 4 ? '<p>Wait.</p>' : '<p>The heron has come.</p>');
+        if (part === 4) clearInterval(timer) }, 450)</script>""",
     "/elsewhere": "<script>setTimeout(() => location.replace('/mounts-0.5'), 1200)</script>",
     "/frame": "<h1>Birds</h1><iframe src=/mounts-2 width=600 height=400></iframe>",
     "/shadow": """<bird-card></bird-card><script>const tree = document.querySelector('bird-card').attachShadow({mode: 'open'});

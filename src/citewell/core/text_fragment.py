@@ -52,6 +52,7 @@ _MIDDLE_TRIES = 12
 _MOST_ABOVE = 90
 # A single word of a longer line has so many letters: scripts can add one to a menu above.
 _LEAST_LETTERS = 12
+_LEAST_LETTERS_ABOVE = 8
 _WHITE_SPACE = re.compile(r"\s")
 # Others than these could end a link, or mean something in Markdown or in the directive.
 _LITERAL = "/:;=?@!$+"
@@ -198,7 +199,9 @@ def _name_from_above(words: ScreenWords, first: int, last: int) -> list[str]:
         if place - start > _MOST_ABOVE or not is_sure(words, (start, place)):
             break
         opening = _choose_opening(words, begin, first - 1, one_node=True)
-        if opening and opening[0] is None and (ended := _name_to_end(words, opening, last)):
+        if opening is None or opening[1][1] - opening[1][0] < _LEAST_LETTERS_ABOVE:
+            continue
+        if opening[0] is None and (ended := _name_to_end(words, opening, last)):
             return [ended]
     return []
 

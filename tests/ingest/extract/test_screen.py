@@ -280,7 +280,7 @@ def test_what_follows_many_blocks_that_repeat_is_named() -> None:
 
     fragment = fragment_of(html, "bird a", "rivers all day.")
 
-    assert fragment == "bird%20h,-Herons%20wade&text=Herons%20wade%20in%20rivers%20all%20day"
+    assert fragment == "all%20night,rivers%20all%20day"
 
 
 def test_closed_details_are_searched() -> None:
@@ -326,3 +326,12 @@ def test_a_page_that_sets_its_anchor_again_is_linked_without_one(script: str, li
     )
 
     assert url == link
+
+
+def test_what_a_script_hides_as_the_page_is_opened_is_not_on_the_screen() -> None:
+    script = "<script>document.writeln('<style>div.source { display: none }</style>')</script>"
+
+    assert (
+        screen_of(f"{script}<main><p>wade()</p><div class='source'>def wade</div></main>")
+        == "wade()"
+    )

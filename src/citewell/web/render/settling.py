@@ -31,6 +31,8 @@ _LOOK_SECONDS = 1.5
 _MIN_SECONDS = 0.1
 # A page that says little at first gets a moment to begin.
 _FIRST_SECONDS = 0.8
+# One that adds to what it said has to be silent for so long: a timer that repeats is not counted.
+_GROWING_SECONDS = 1.0
 # Text that grows for longer, or waits for a request or a timer, is taken as it is.
 _MAX_GROWING_SECONDS = 8.0
 _MAX_REQUEST_SECONDS = 6.0
@@ -118,6 +120,7 @@ class Settling:
         self._requests = requests
         self._wait_for = wait_for
         self._length = -1
+        self._has_grown = False
         self._started = self._last_change = 0.0
 
     async def run(self, until: float) -> str:
@@ -148,11 +151,14 @@ class Settling:
 
     async def _wait(self, until: float) -> tuple[str, _Look]:
         self._started = self._last_change = anyio.current_time()
+        self._has_grown, is_first = False, True
         while True:
             left = until - anyio.current_time()
             look = await self._look(min(max(left, _MIN_SECONDS), _LOOK_SECONDS))
             if look.length != self._length:
+                self._has_grown |= not is_first and 0 < self._length < look.length
                 self._length, self._last_change = look.length, anyio.current_time()
+            is_first = False
             missing = self._verdict(look)
             if missing is not None:
                 return missing, look
@@ -173,7 +179,8 @@ class Settling:
                 return self._at_the_end(look)
             return None
         is_early = look.is_short and waited < _FIRST_SECONDS
-        if look.is_quiet and not is_early:
+        is_growing = self._has_grown and unchanged < _GROWING_SECONDS
+        if look.is_quiet and not is_early and not is_growing:
             return ""
         if look.is_waiting_for_timer and unchanged >= _MAX_TIMER_SECONDS:
             return ""

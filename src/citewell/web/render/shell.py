@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import FetchError, PageNeedsConsent, PageNeedsLogin
@@ -69,6 +70,12 @@ _EMPTY_LIST = re.compile(
 )
 # By this a script finds its list; generators leave lists without it empty, too.
 _HANDLE = re.compile(r"\b(?:id|data-\w{1,30}|v-\w{1,30}|x-\w{1,30}|ng-\w{1,30})=", re.IGNORECASE)
+_EMPTY_BOX = re.compile(
+    r"""<(div|main|section|article|p)\b[^<>]{0,200}?\bid=["']?(?P<id>[\w-]{1,60})["']?
+        [^<>]{0,200}>\s{0,50}</\1\s{0,5}>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MOST_BOXES = 20
 _BUSY = re.compile(
     r"""<(?!body\b)[a-z]{1,10}[1-6]?\b[^<>]{0,300}?\b(?:aria-busy=["']?true\b
         |class=["']?[^"'<>]{0,200}?\b(?:skeleton|shimmer)\b[^<>]{0,200}>\s{0,50}</)""",
@@ -129,9 +136,20 @@ def _lacks_a_part(html: str, text: str) -> bool:
         return True
     if len(text) <= MAX_SHELL_CHARACTERS and any(map(_loads_data, _inline_scripts(html))):
         return True
+    if len(text) <= _WAITING_CHARACTERS and _fills_a_box(html):
+        return True
     return any(
         len(text) <= MAX_SHELL_CHARACTERS or match[1].startswith("t") or _HANDLE.search(match[2])
         for match in _EMPTY_LIST.finditer(html)
+    )
+
+
+def _fills_a_box(html: str) -> bool:
+    """Return whether a script in the page names an empty element of it and shows something."""
+    boxes = {match["id"] for match in islice(_EMPTY_BOX.finditer(html), _MOST_BOXES)}
+    return any(
+        _SHOWS.search(script) and any(re.search(rf"\b{box}\b", script) for box in boxes)
+        for script in (_inline_scripts(html) if boxes else ())
     )
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _OPENING_ELEMENTS = 60
+_WRITES_HIDING = re.compile(r"\.([\w-]{1,60})\s{0,9}\{\s{0,9}display:\s{0,9}none")
 _SETS_ANCHOR = re.compile(r"\blocation\.hash ?=(?!=)")
 _MAX_TITLE_CHARACTERS = 300
 _TITLE_TAGS = frozenset({"div", "p", "center"})
@@ -61,6 +62,13 @@ def _sets_anchor(parsed: LexborHTMLParser) -> bool:
     return any("location.hash" in script and _SETS_ANCHOR.search(script) for script in scripts)
 
 
+def _hidden_names(parsed: LexborHTMLParser) -> tuple[str, ...]:
+    """Return the classes that a script hides as the page is opened, as those of old RDoc do."""
+    scripts = (script.text() for script in parsed.css("script:not([src])"))
+    written = (script for script in scripts if "document.write" in script)
+    return tuple(name.lower() for script in written for name in _WRITES_HIDING.findall(script))
+
+
 def extract_html(fetched: FetchedPage) -> ExtractedPage:
     """Return the main content of an HTML page.
 
@@ -68,7 +76,9 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: no text that a reader could see.
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
-    screen = read_screen(document.body, generator=_generator(document.parsed))
+    screen = read_screen(
+        document.body, generator=_generator(document.parsed), hidden=_hidden_names(document.parsed)
+    )
     mark = RESET if _sets_anchor(document.parsed) else ""
     metadata = parse_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)

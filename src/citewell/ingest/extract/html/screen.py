@@ -9,7 +9,7 @@ from citewell.core.screen import BLOCK, FOLD, JOINT, NUMBER, UNSURE
 from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from citewell.ingest.extract.html.element import Element
 
@@ -50,17 +50,18 @@ _HIDDEN_CAPTIONS = ("Description", "Arguments", "Fields")
 _UNSURE_CAPTION = max(map(len, _HIDDEN_CAPTIONS)) + 1
 
 
-def read_screen(body: Element, *, generator: str = "") -> str:
+def read_screen(body: Element, *, generator: str = "", hidden: Sequence[str] = ()) -> str:
     """Return the words of a page, menus included, with `BLOCK` between its blocks.
 
-    `generator` is the program that the page names as its maker.
+    `generator` is the program that the page names as its maker, and `hidden` are classes that its
+    scripts hide.
 
     Line breaks of programs and of <br> are line feeds. `NUMBER` stands before the number of a line,
     `JOINT` where an element begins or ends inside of a line of prose.
     `UNSURE` stands for what a browser may or may not show: its style sheets and scripts are not at
     hand.
     """
-    writer = _ScreenWriter(_DOXYGEN_BLOCKS if _DOXYGEN.match(generator) else _BLOCKS)
+    writer = _ScreenWriter(_DOXYGEN_BLOCKS if _DOXYGEN.match(generator) else _BLOCKS, hidden)
     _write(body.children, writer, is_program=False)
     blocks = _JOINTS.sub(JOINT, "".join(writer.pieces)).split(BLOCK)
     stripped = (block.lstrip(f" {JOINT}").rstrip(f" \n{JOINT}") for block in blocks)
@@ -70,8 +71,9 @@ def read_screen(body: Element, *, generator: str = "") -> str:
 class _ScreenWriter:
     """Joins the texts of a page, collapsing white space as a browser does."""
 
-    def __init__(self, block_tags: frozenset[str]) -> None:
+    def __init__(self, block_tags: frozenset[str], hidden: Sequence[str]) -> None:
         self.block_tags = block_tags
+        self.hidden = hidden
         self.pieces: list[str] = []
         self.is_folded = False
         self._after_space = True
@@ -129,7 +131,7 @@ def _write(children: Iterable[Element | str], writer: _ScreenWriter, *, is_progr
             writer.add_program(NUMBER + child.text_start(_UNSURE_LETTERS).lstrip())
         elif _is_unsure(child):
             writer.add_mark(UNSURE)
-        elif _is_hidden(child):
+        elif _is_hidden(child) or child.has_class(*writer.hidden):
             continue
         else:
             _write_shown(child, writer, is_program=is_program)
