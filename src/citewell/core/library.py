@@ -134,6 +134,7 @@ class WebsiteQuery:
     """Which entries to list, in which order; those without a time come last either way."""
 
     project: str = "default"
+    kind: WebsiteKind | None = None
     content_type: str | None = None
     status: WebsiteStatus | None = None
     matching: str | None = None

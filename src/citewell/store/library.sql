@@ -47,6 +47,7 @@ WHERE source_id = :source_id AND project = :project;
 -- name: count_websites
 SELECT count(*) AS total FROM website
 WHERE project = :project
+    AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     AND (CAST(:content_type AS text) IS NULL OR content_type = :content_type)
     AND (CAST(:status AS text) IS NULL OR status = :status)
     AND (

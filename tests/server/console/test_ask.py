@@ -74,6 +74,34 @@ async def test_pages_that_cannot_be_asked_are_reported_at_their_field() -> None:
     assert told["of_pages"] is True
 
 
+async def test_a_question_is_asked_of_one_part_of_the_library() -> None:
+    pages = [
+        draft(f"https://{host}/{name}", f"The {name} of {host} eats fish.", title=name)
+        for host in ("fen.example", "wood.example")
+        for name in ("heron", "stork")
+    ]
+    shelf = Shelf(*pages)
+    asked = {"q": "What does the heron eat?", "site": "https://wood.example/*"}
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=120) as http,
+    ):
+        whole = (await http.get("/", params={"q": asked["q"]})).text
+        part = (await http.get("/", params=asked)).text
+        form = {"form_token": form_token(part), **asked}
+        sent = await http.post("/ask", data=form, follow_redirects=False)
+        unknown = (await http.get("/", params={**asked, "site": "https://moor.example/"})).text
+
+    assert '<option value="https://fen.example/*">fen.example (2 pages)</option>' in whole
+    assert "The heron of fen.example" in whole.replace("<b>", "").replace("</b>", "")
+    assert '<option value="https://wood.example/*" selected>' in part
+    assert "The heron of fen.example" not in part.replace("<b>", "").replace("</b>", "")
+    assert "&amp;site=https%3A%2F%2Fwood.example%2F%2A" in part
+    assert sent.headers["location"].endswith("&site=https%3A%2F%2Fwood.example%2F%2A")
+    assert '<option value="https://moor.example/" selected>' in unknown
+    assert "https://moor.example/ is not indexed" in unknown
+
+
 async def test_quotes_of_files_lead_to_the_reader_and_back() -> None:
     shelf = Shelf(draft("file:///home/ann/fen/a%20b.md", "The grey heron eats fish.", title="Fen"))
     question = "What does the grey heron eat?"

@@ -24,6 +24,7 @@ from citewell.server.console.screen import suggestion_for_people
 from citewell.server.console.texts import Texts
 from citewell.tools.webapp import ask
 from citewell.tools.webapp.ask import Asked
+from citewell.tools.webapp.entries import list_places
 from citewell.tools.webapp.permissions import permissions_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from citewell.tools.webapp.ask import AskView
 
 MAX_URLS = 10
+MAX_SITE_CHARACTERS = 4_000
 _ADDRESS = re.compile(r"https?://\S{1,2000}")
 _NUMBER = re.compile(r"\d{1,9}")
 # Steps that are said without a number.
@@ -72,7 +74,7 @@ class AskPages:
         A browser gets the box alone and asks from there, so that it shows something meanwhile.
         """
         query = request.query_params
-        asked = _asked(query.get("q", ""), query.getlist("url"))
+        asked = _asked(query.get("q", ""), query.getlist("url"), site=query.get("site", ""))
         if not asked.question:
             return await self._show(request, call, asked, None)
         if _is_read_by_people(request):
@@ -91,13 +93,14 @@ class AskPages:
             InvalidArgument: there is no question.
         """
         form = await read_form(request)
-        asked = _asked(str(form.get("q", "")), str(form.get("urls", "")).split())
+        urls, site = str(form.get("urls", "")).split(), str(form.get("site", ""))
+        asked = _asked(str(form.get("q", "")), urls, site=site)
         if not asked.question:
             raise InvalidArgument("Write a question first.")
         if "text/event-stream" in request.headers.get("accept", ""):
             return self._stream(asked, call, again="again" in form)
         if not asked.urls:
-            return RedirectResponse(f"/?{urlencode({'q': asked.question})}", status_code=303)
+            return RedirectResponse(f"/?{urlencode(asked.address)}", status_code=303)
         try:
             view = await ask.ask(asked, call, self._app)
         except CitewellError as error:
@@ -122,6 +125,7 @@ class AskPages:
             "asked": asked,
             "view": view,
             "stats": stats,
+            "places": await list_places(call),
             "html_of": html_of,
             "may": permissions_of(call.caller),
             "error": error,
@@ -171,9 +175,10 @@ def _is_read_by_people(request: Request) -> bool:
     return is_browser and "now" not in request.query_params
 
 
-def _asked(question: str, urls: Iterable[str]) -> Asked:
+def _asked(question: str, urls: Iterable[str], *, site: str) -> Asked:
     named = tuple(dict.fromkeys(url.strip() for url in urls if url.strip()))
     return Asked(
         question=question.strip()[: ask.MAX_QUERY_CHARACTERS],
         urls=tuple(map(complete_url, named[:MAX_URLS])),
+        site=site.strip()[:MAX_SITE_CHARACTERS],
     )

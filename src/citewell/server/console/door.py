@@ -208,14 +208,14 @@ async def read_json(request: Request) -> dict[str, object]:
     return body
 
 
-async def read_form(request: Request) -> FormData:
+async def read_form(request: Request, *, max_fields: int = _MAX_FIELDS) -> FormData:
     """Return the form that a request holds; an empty one when it holds something else.
 
     Raises:
         InvalidArgument: the form cannot be read.
     """
     try:
-        return await request.form(max_files=0, max_fields=_MAX_FIELDS)
+        return await request.form(max_files=0, max_fields=max_fields)
     except HTTPException as error:
         raise InvalidArgument("the form cannot be read") from error
 

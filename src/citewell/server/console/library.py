@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import anyio
 from starlette.background import BackgroundTask
@@ -48,6 +48,11 @@ MAX_IMPORT_BYTES = 1_000_000_000
 
 # In UTF-8 no longer than a file system allows.
 _MOST_NAME_CHARACTERS = 60
+# Of a preview, that can be left out of the crawl one by one.
+_MOST_LISTED = 200
+# Orders as the address names them: one that begins with a minus is descending.
+_WEBSITE_ORDERS = ("-fetch_timestamp", "fetch_timestamp", "url", "-url", "status")
+_PAGE_ORDERS = ("title", "-title", "url", "-url", "-fetched", "fetched", "-size", "size")
 _DAY_SECONDS = 86_400.0
 _SCHEDULES: dict[str, float | None] = {
     "never": None,
@@ -75,6 +80,8 @@ def library_routes(door: Door, screen: Screen) -> list[Route]:
         Route(IMPORT, door.guard(_import, refuse=refuse_json), methods=["POST"]),
         form("/preview", pages.preview),
         form("/add", pages.add),
+        form("/chosen/refresh", pages.refresh_chosen),
+        form("/chosen/delete", pages.delete_chosen),
         form("/jobs/{id:number}/cancel", pages.cancel),
         form("/jobs/{id:number}/retry", pages.retry),
         page("/{id}", pages.show_website),
@@ -102,7 +109,8 @@ class LibraryPages:
             "stats": await count_corpus(call),
             "groups": await work.list_jobs(call),
             "statuses": get_args(WebsiteStatus),
-            "orders": get_args(WebsiteOrder),
+            "orders": _WEBSITE_ORDERS,
+            "order": _shown_order(query),
             "address_of": _address_of,
             "draft": None,
             "of": None,
@@ -132,7 +140,9 @@ class LibraryPages:
             "under": under,
             "listing": await library.list_pages(query, call, tag=tag, release=release, under=under),
             "releases": await library.list_releases(call),
-            "orders": get_args(PageOrder),
+            "orders": _PAGE_ORDERS,
+            "order": _shown_order(query),
+            "may": permissions_of(call.caller),
             "kept": urlencode([(key, value) for key, value in asked.items() if key != "page"]),
         }
         return self._screen.show(request, "library_pages.html", values)
@@ -159,17 +169,22 @@ class LibraryPages:
 
     async def preview(self, request: Request, call: Call) -> Response:
         """Show what a crawl would read, with the form to go on."""
-        draft = _draft(await read_form(request))
+        draft = _draft(await read_form(request, max_fields=2 * _MOST_LISTED))
         try:
             preview = await library.preview(draft.url, draft.options, call)
         except (FetchError, InvalidArgument) as error:
             return self._show_form_again(request, draft, error)
-        values = {"draft": draft, "preview": preview, "schedules": _SCHEDULES}
+        values = {
+            "draft": draft,
+            "preview": preview,
+            "listed": {url: _target(url) for url in preview.urls[:_MOST_LISTED]},
+            "schedules": _SCHEDULES,
+        }
         return self._screen.show(request, "library_preview.html", values)
 
     async def add(self, request: Request, call: Call) -> Response:
         """Add the page or site of the form."""
-        draft = _draft(await read_form(request))
+        draft = _draft(await read_form(request, max_fields=2 * _MOST_LISTED))
         try:
             source_id = await library.add_website(draft, call)
         except (FetchError, InvalidArgument) as error:
@@ -223,6 +238,23 @@ class LibraryPages:
             return Response(status_code=204, headers=guard_headers())
         await library.delete_website(source_id, call)
         return _to(LIBRARY)
+
+    async def refresh_chosen(self, request: Request, call: Call) -> Response:
+        """Fetch the chosen entries of a list again."""
+        for source_id in await _chosen(request):
+            await library.refresh_website(source_id, call)
+        return _to(LIBRARY)
+
+    async def delete_chosen(self, request: Request, call: Call) -> Response:
+        """Delete the chosen entries; with `check`, only say whether that would be refused."""
+        chosen = await _chosen(request)
+        for source_id in chosen:
+            await library.check_deletion(source_id, call)
+        if "check" in await read_form(request, max_fields=2 * _MOST_LISTED):
+            return Response(status_code=204, headers=guard_headers())
+        for source_id in chosen:
+            await library.delete_website(source_id, call)
+        return _back(request)
 
     async def cancel(self, request: Request, call: Call) -> Response:
         """Stop a job."""
@@ -282,15 +314,16 @@ def _file_name(name: str) -> str:
 
 def _query(request: Request) -> WebsiteQuery:
     asked = request.query_params
-    status, order = asked.get("status", ""), asked.get("order", "")
+    status, order = asked.get("status", ""), asked.get("order", _WEBSITE_ORDERS[0])
     page = parse_number(asked.get("page", "")) or 1
+    name = order.removeprefix("-")
     return WebsiteQuery(
         status=next((known for known in get_args(WebsiteStatus) if known == status), None),
         matching=asked.get("filter", "").strip()[:200] or None,
         order_by=next(
-            (known for known in get_args(WebsiteOrder) if known == order), "fetch_timestamp"
+            (known for known in get_args(WebsiteOrder) if known == name), "fetch_timestamp"
         ),
-        descending=asked.get("down", "1") == "1",
+        descending=order.startswith("-"),
         limit=library.WEBSITES_AT_ONCE,
         offset=(max(page, 1) - 1) * library.WEBSITES_AT_ONCE,
     )
@@ -299,13 +332,18 @@ def _query(request: Request) -> WebsiteQuery:
 def _page_query(request: Request) -> PageQuery:
     asked = request.query_params
     order, page = asked.get("order", ""), parse_number(asked.get("page", "")) or 1
+    name = order.removeprefix("-")
     return PageQuery(
         matching=asked.get("filter", "").strip()[:200] or None,
-        order_by=next((known for known in get_args(PageOrder) if known == order), "title"),
-        descending=asked.get("down") == "1",
+        order_by=next((known for known in get_args(PageOrder) if known == name), "title"),
+        descending=order.startswith("-"),
         limit=library.PAGES_AT_ONCE,
         offset=(max(page, 1) - 1) * library.PAGES_AT_ONCE,
     )
+
+
+def _shown_order(query: WebsiteQuery | PageQuery) -> str:
+    return f"-{query.order_by}" if query.descending else query.order_by
 
 
 def _address_of(query: WebsiteQuery, *, page: int) -> str:
@@ -313,8 +351,7 @@ def _address_of(query: WebsiteQuery, *, page: int) -> str:
     values = {
         "filter": query.matching or "",
         "status": query.status or "",
-        "order": query.order_by,
-        "down": "1" if query.descending else "0",
+        "order": _shown_order(query),
         "page": str(page),
     }
     return f"{LIBRARY}?{urlencode({name: value for name, value in values.items() if value})}"
@@ -331,7 +368,7 @@ def _draft(form: FormData) -> WebsiteDraft:
         scope=next((known for known in get_args(CrawlScope) if known == scope), plain.scope),
         max_pages=min(max(pages, 1), library.MOST_PAGES),
         include=_words(form, "include"),
-        exclude=_words(form, "exclude"),
+        exclude=(*_words(form, "exclude"), *_unticked(form)),
     )
     return WebsiteDraft(
         url=complete_url(url),
@@ -340,6 +377,29 @@ def _draft(form: FormData) -> WebsiteDraft:
         options=options,
         refresh_seconds=_SCHEDULES.get(str(form.get("schedule", ""))),
     )
+
+
+def _unticked(form: FormData) -> tuple[str, ...]:
+    """Return patterns of the pages of a preview that are not to be read."""
+    kept = set(form.getlist("keep"))
+    targets = [target for target in str(form.get("listed", "")).split() if target not in kept]
+    # A comma would end the pattern when the form is shown again.
+    return tuple(target.replace(",", "*") for target in targets)
+
+
+def _target(url: str) -> str:
+    """Return the path and query of a URL."""
+    return urlunsplit(urlsplit(url)._replace(scheme="", netloc="", fragment="")) or "/"
+
+
+async def _chosen(request: Request) -> list[int]:
+    """Return the ids of the entries that are ticked in a list."""
+    form = await read_form(request, max_fields=2 * _MOST_LISTED)
+    numbers = (parse_number(str(value)) for value in form.getlist("chosen"))
+    chosen = [number for number in numbers if number is not None]
+    if not chosen:
+        raise InvalidArgument("Tick an entry first.")
+    return chosen
 
 
 def _words(form: FormData, name: str) -> tuple[str, ...]:

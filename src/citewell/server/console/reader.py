@@ -75,7 +75,8 @@ def _asked(request: Request, cited: Sequence[Citation]) -> Asked | None:
     """Return the question that led to the page: that of the address, or of the quote it names."""
     query = request.query_params
     if query.get("q"):
-        return Asked(question=query["q"], urls=tuple(query.getlist("url")))
+        urls = tuple(query.getlist("url"))
+        return Asked(question=query["q"], urls=urls, site=query.get("site", ""))
     quote = query.get("quote")
     of_quote = (citation.question for citation in cited if citation.citation_id == quote)
     question = next(filter(None, of_quote), None)

@@ -48,6 +48,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS own ON :order_by = 'fetch_timestamp'
 WHERE project = :project
+    AND (:kind::text IS NULL OR website.kind = :kind)
     AND (:content_type::text IS NULL OR content_type = :content_type)
     AND (:status::text IS NULL OR status = :status)
     AND (

@@ -31,6 +31,7 @@ WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 -- name: list_websites
 SELECT source_id FROM website
 WHERE project = :project
+    AND (:kind IS NULL OR kind = :kind)
     AND (:content_type IS NULL OR content_type = :content_type)
     AND (:status IS NULL OR status = :status)
     AND (:matching IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')

@@ -42,15 +42,24 @@ ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access", "citations")
 
 @frozen
 class Asked:
-    """A question and the pages to ask; without pages, all that are indexed are searched."""
+    """A question and the pages to ask; without pages, what is indexed of `site` is searched."""
 
     question: str
     urls: tuple[str, ...] = ()
+    site: str = ""
+    """A site or a shelf of the library; all of it where empty, or where pages are named."""
 
     @property
     def address(self) -> list[tuple[str, str]]:
         """The fields of the address that asks it again."""
-        return [("q", self.question), *(("url", url) for url in self.urls)]
+        site = [("site", self.site)] if self.site and not self.urls else []
+        return [("q", self.question), *site, *(("url", url) for url in self.urls)]
+
+    @property
+    def limits(self) -> dict[str, object]:
+        """The arguments that limit a search to the pages that are asked."""
+        named = self.urls or ((self.site,) if self.site else ())
+        return {"source_urls": list(named)} if named else {}
 
 
 @frozen
@@ -120,7 +129,7 @@ async def ask(asked: Asked, call: Call, app: OpensParts) -> AskView:
     if asked.urls:
         arguments = {"url": list(asked.urls), "query": asked.question}
         return await _run(answer.TOOL, arguments, asked, call, app)
-    return await _run(search.TOOL, {"query": asked.question}, asked, call, app)
+    return await _run(search.TOOL, {"query": asked.question, **asked.limits}, asked, call, app)
 
 
 async def show_again(asked: Asked, call: Call, app: OpensParts) -> AskView:
@@ -131,9 +140,8 @@ async def show_again(asked: Asked, call: Call, app: OpensParts) -> AskView:
     Raises:
         CitewellError: as `ask`.
     """
-    urls = {"source_urls": list(asked.urls)} if asked.urls else {}
     tool = replace(search.TOOL, run=search.run_again)
-    return await _run(tool, {"query": asked.question, **urls}, asked, call, app)
+    return await _run(tool, {"query": asked.question, **asked.limits}, asked, call, app)
 
 
 async def _run(

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from citewell.app import websites
 from citewell.core.frozen import frozen
+from citewell.core.library import WebsiteQuery
 from citewell.core.releases import release_of_page
 from citewell.tools.webapp.reader import visible_pages
 from citewell.tools.websites import list_websites
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.app.websites import WebsiteView
-    from citewell.core.library import LooseFolder, WebsiteQuery
+    from citewell.core.library import LooseFolder
     from citewell.tools.tool import Call
 
+_MOST_PLACES = 200
 ShelfKind = Literal["folder", "package", "host"]
 
 
@@ -36,6 +38,16 @@ class Shelf:
     fetched_at: datetime
     page_id: int | None
     """Of its page, where it has one only."""
+
+
+@frozen
+class Place:
+    """A part of the library that can be asked by itself."""
+
+    address: str
+    """As the tools take it: a site, or what URLs begin with and a `*`."""
+    name: str
+    pages: int
 
 
 @frozen
@@ -64,6 +76,30 @@ async def list_entries(query: WebsiteQuery, call: Call) -> EntryListing:
         shelves=shelves[start:end],
         total=listed.total + len(shelves),
     )
+
+
+async def list_places(call: Call) -> list[Place]:
+    """Return the sites of the caller's project, then its shelves of several pages."""
+    list_websites.TOOL.refuse_others(call.caller)
+    query = WebsiteQuery(
+        project=call.caller.project,
+        kind="site",
+        order_by="url",
+        descending=False,
+        limit=_MOST_PLACES,
+    )
+    listed = await websites.list_websites(call.parts, query)
+    sites = [view.website for view in listed.websites if view.website.pages]
+    folders = await call.parts.store.loose_folders(visible_pages(call))
+    places = [
+        *(Place(address=site.url, name=site.title or site.url, pages=site.pages) for site in sites),
+        *(
+            Place(address=f"{shelf.address}*", name=shelf.name, pages=shelf.pages)
+            for shelf in shelves_of(folders)
+            if shelf.pages > 1
+        ),
+    ]
+    return places[:_MOST_PLACES]
 
 
 def shelves_of(folders: Iterable[LooseFolder]) -> list[Shelf]:

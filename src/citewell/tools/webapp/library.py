@@ -110,6 +110,8 @@ class PageListing:
 
     pages: Sequence[PageState]
     total: int
+    held: frozenset[int]
+    """Those that stay as long as their site does."""
 
 
 async def view_website(source_id: int, call: Call, *, after: int = 0) -> WebsitePage:
@@ -176,7 +178,12 @@ async def list_pages(
         url_prefix=under,
     )
     listed = await call.parts.store.browse_pages(where, query)
-    return PageListing(pages=[page_state(page, call) for page in listed.pages], total=listed.total)
+    holders = await call.parts.store.library.holders_of([page.source_id for page in listed.pages])
+    return PageListing(
+        pages=[page_state(page, call) for page in listed.pages],
+        total=listed.total,
+        held=frozenset(page for page, holder in holders.items() if holder != page),
+    )
 
 
 async def list_releases(call: Call) -> list[StoredRelease]:

@@ -90,7 +90,9 @@
   // The address then searches again what is indexed by now; nothing is fetched for it.
   const remember = (fields) => {
     const query = new URLSearchParams({ q: fields.get("q").trim() });
-    for (const url of (fields.get("urls") ?? "").split(/\s+/).filter(Boolean)) query.append("url", url);
+    const urls = (fields.get("urls") ?? "").split(/\s+/).filter(Boolean);
+    if (fields.get("site") && !urls.length) query.set("site", fields.get("site"));
+    for (const url of urls) query.append("url", url);
     history.pushState(null, "", `/?${query}`);
   };
 

@@ -6,8 +6,22 @@
   const { text } = citewell;
   let pending = null;
 
+  // Boxes choose entries of a list: what is done with them is offered once one is ticked.
+  const boxes = () => [...document.querySelectorAll("[name=chosen]")];
+  const chosen = () => boxes().filter((box) => box.checked);
+
+  const offerActions = () => {
+    document.querySelectorAll("[data-when-chosen]").forEach((actions) => {
+      actions.hidden = !chosen().length;
+    });
+    document.querySelectorAll("[data-tick-all]").forEach((all) => {
+      all.checked = chosen().length > 0 && chosen().length === boxes().length;
+    });
+  };
+
   const send = (form, { check = false, ...options } = {}) => {
     const body = new URLSearchParams(new FormData(form));
+    if (form.matches("[data-of-chosen]")) chosen().forEach((box) => body.append("chosen", box.value));
     if (check) body.set("check", "1");
     return fetch(form.action, { method: "POST", headers: citewell.headers(), body, redirect: "manual", ...options });
   };
@@ -27,7 +41,7 @@
     const form = drop();
     const answer = await send(form);
     if (!isDone(answer)) return citewell.say(await citewell.reasonOf(answer), true);
-    location.assign(form.dataset.undoTo);
+    location.assign(form.dataset.undoTo || location.href);
   };
 
   const deleteSoon = async (form) => {
@@ -88,6 +102,13 @@
       importFile(form).catch(unreachable);
     }
   });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-tick-all]")) boxes().forEach((box) => (box.checked = event.target.checked));
+    if (event.target.matches("[data-tick-all], [name=chosen]")) offerActions();
+  });
+  document.addEventListener("DOMContentLoaded", offerActions);
+  document.addEventListener("htmx:afterSwap", offerActions);
 
   // Work that was polled has ended: the pages, sizes and changes beside it are not what they were.
   document.addEventListener("htmx:afterRequest", (event) => {
