@@ -44,7 +44,7 @@ def test_directives_are_delivered_in_the_order_that_is_shown(tab: Tab) -> None:
     pending = page.locator("[data-list=pending] > li")
     for content, is_last in (("Then this", False), ("Last of all", True), ("First this", False)):
         page.get_by_label("New directive").fill(content)
-        page.get_by_label("after the others").set_checked(is_last)
+        page.get_by_label("deliver it last").set_checked(is_last)
         page.get_by_role("button", name="Add", exact=True).click()
         expect(pending.filter(has_text=content)).to_have_count(1)
 

@@ -45,7 +45,7 @@ def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
     page = tab.open("/read/999", key=tab.served.ann)
     expect(page.get_by_role("heading", name="This page is not in the library")).to_be_visible()
 
-    page.get_by_label("Or search the library").fill("What does the grey heron eat?")
+    page.get_by_label("Search the library").fill("What does the grey heron eat?")
     page.get_by_role("button", name="Ask").click()
     expect(page.get_by_role("heading", name="Ask the library")).to_be_visible()
     tab.problems.clear()

@@ -173,6 +173,8 @@ def test_a_single_page_is_not_shown_as_a_website(tab: Tab) -> None:
     expect(page.get_by_role("heading", name="Pages")).to_have_count(0)
     page.get_by_text("Delete…").click()
     expect(page.locator("main")).to_contain_text("The page is deleted from the library")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Delete it")).to_be_hidden()
     page.locator(".settings [name=tags]").fill("night")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_contain_text("the page")
@@ -181,7 +183,7 @@ def test_a_single_page_is_not_shown_as_a_website(tab: Tab) -> None:
     expect(page.locator("main")).not_to_contain_text("0 added")
     page.get_by_role("link", name="Read the page").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
-    page.get_by_role("link", name="In the library").click()
+    page.get_by_role("link", name="Its library entry").click()
     expect(page).to_have_url(re.compile(r"/library/\d+$"))
 
 

@@ -300,7 +300,7 @@ async def test_a_search_without_an_answer_says_so_and_what_was_checked() -> None
         unanswered = (await http.get("/", params={"q": "Which engine drives a heron tram?"})).text
 
     assert "<mark id=" in answered
-    assert "These quotes answer it" in answered
+    assert "This quote answers it" in answered
     assert "Nothing was found that answers this" in unanswered
 
 
@@ -313,8 +313,8 @@ async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
     total = re.search(r'All <span class="count">(\d+)<', page)
     assert total is not None
     assert page.count('class="card quote-card"') == int(total[1])
-    assert "“What does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
-    assert "“Which fish does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
+    assert "“What does the grey heron eat?”</a>\N{NO-BREAK SPACE}· " in page
+    assert "“Which fish does the grey heron eat?”</a>\N{NO-BREAK SPACE}· " in page
 
 
 async def test_citations_are_filtered_and_long_quotes_folded() -> None:

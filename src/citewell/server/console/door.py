@@ -99,7 +99,7 @@ class Door:
 
         async def identify_first(request: Request, parts: Parts) -> Response:
             caller = replace(await _identify_person(request, self._app), session="console")
-            request.state.uses_desk = permissions_of(caller).use_desk
+            request.state.closed = _closed_to(caller)
             await self._check_meant(request)
             with working_for(caller.key_hash or caller.session):
                 return await handler(request, Call(parts=parts, caller=caller))
@@ -206,6 +206,12 @@ async def read_json(request: Request) -> dict[str, object]:
     if not isinstance(body, dict):
         raise InvalidArgument("the body must be a JSON object")
     return body
+
+
+def _closed_to(caller: Caller) -> str:
+    """Return the pages of the menu that the caller's key cannot open."""
+    opens = {"desk": permissions_of(caller).use_desk, "keys": "admin" in caller.scopes}
+    return " ".join(name for name, is_open in opens.items() if not is_open)
 
 
 async def read_form(request: Request, *, max_fields: int = _MAX_FIELDS) -> FormData:

@@ -41,7 +41,7 @@ class Screen:
             "asked": None,
             "locked": False,
             # Unknown before the door has let anyone in: the menu then offers everything.
-            "uses_desk": getattr(request.state, "uses_desk", True),
+            "closed": getattr(request.state, "closed", ""),
             "can_sign_in": self._can_sign_in,
             "signed_in_as": getattr(request.state, "signed_in_as", None),
         }

@@ -74,7 +74,6 @@ class UsagePages:
             "month": month,
             "months": await list_months(call, shown=month),
             "shown_key": shown_key,
-            "is_admin": _is_admin(call),
         }
         return self._screen.show(request, "usage.html", values)
 
@@ -90,7 +89,6 @@ class UsagePages:
             "calls": await list_calls(call, query),
             "query": query,
             "at_once": CALLS_AT_ONCE,
-            "is_admin": _is_admin(call),
         }
         return self._screen.show(request, "calls.html", values)
 
@@ -146,7 +144,6 @@ class UsagePages:
             "is_shut_out": made is not None and call.caller.key_hash is None,
             "filled": refused or {},
             "error": error,
-            "is_admin": True,
             "scopes": get_args(AccessScope),
         }
         status = 200 if error is None else status_of(error)
@@ -159,10 +156,6 @@ async def send_usage(request: Request, call: Call) -> Response:
     totals = await list_usage(call, month=month)
     headers = {**guard_headers(), "Content-Disposition": 'attachment; filename="usage.csv"'}
     return Response(usage_csv(totals), media_type="text/csv", headers=headers)
-
-
-def _is_admin(call: Call) -> bool:
-    return "admin" in call.caller.scopes
 
 
 def _number(form: FormData, name: str, *, most: int) -> int | None:

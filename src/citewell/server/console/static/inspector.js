@@ -172,7 +172,8 @@
       const result = await client.request(...requestOf(called, args), {
         signal: calling.signal,
         onProgress: (progress) => {
-          at("progress").textContent += `${seconds()} s  ${progress.message ?? progress.progress}\n`;
+          const said = withoutSigns(String(progress.message ?? progress.progress));
+          at("progress").textContent += `${seconds()} s  ${said}\n`;
         },
       });
       showResult(result);

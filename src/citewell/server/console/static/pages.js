@@ -30,7 +30,18 @@
     if (event.detail.elt.matches("form[data-reset]")) event.detail.elt.reset();
   });
 
+  // A menu gives way to what is done elsewhere, and to Escape.
+  const closeMenus = (isLeft) => {
+    document.querySelectorAll(":is(.inline-menu, .key-menu)[open]").forEach((menu) => {
+      if (!isLeft(menu)) return;
+      if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+      menu.open = false;
+    });
+  };
+  document.addEventListener("pointerdown", ({ target }) => closeMenus((menu) => !menu.contains(target)));
+
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenus(() => true);
     const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
     if (sends && event.target.matches("[data-submit-on-enter]")) event.target.form.requestSubmit();
   });
