@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import httpx2
 import pytest
 from playwright.sync_api import Dialog, expect
