@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import anyio
@@ -19,6 +20,7 @@ from citewell.cli.main import main
 from citewell.cli.table import text_table
 from citewell.core.jobs import JobDraft
 from citewell.ingest.library_pages import utc_now
+from citewell.jobs.runner import Pace
 from citewell.store.open import open_store
 
 # A test run in the background of a shell has SIGINT ignored, and so would what it starts.
@@ -45,6 +47,13 @@ def interrupt(shell: Shell, *arguments: str, path: str) -> tuple[int, str]:
     return process.returncode, errors
 
 
+def running_jobs(shell: Shell, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the numbers of the jobs that are running."""
+    capsys.readouterr()
+    main(["jobs", "--state", "running", "--json", *shell.options])
+    return [str(job["job_id"]) for job in json.loads(capsys.readouterr().out)["jobs"]]
+
+
 def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,14 +75,30 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     listed = capsys.readouterr().out
     assert shell.site.url("/guide/") in listed
     assert "To continue: `citewell jobs retry 1`." in listed
-    assert re.search(r"fetching \d/\?", listed)
+    assert re.search(r"fetching \d/\? pages", listed)
     main(["sites", "--json", *shell.options])
     [site] = json.loads(capsys.readouterr().out)["websites"]
     assert (site["status"], site["error_message"]) == ("stopped", None)
 
+    shell.site.requests.clear()
+    # As when its terminal is closed: nobody gives the job back.
+    with subprocess.Popen(
+        [sys.executable, "-m", "citewell", *add, *shell.options], stderr=subprocess.DEVNULL
+    ) as process:
+        wait_until(lambda: "/guide/slow" in shell.site.paths(), seconds=120)
+        [number] = running_jobs(shell, capsys)
+        assert main(["jobs", "retry", number, *shell.options]) == 1
+        assert f"job {number} is running already, in another process" in capsys.readouterr().err
+        process.kill()
+
     shell.site.pages["/guide/slow"] = STORAGE.replace("Storage modes", "Slowness")
+    started = time.monotonic()
     assert main([*add, *shell.options]) == 0
+    # Not after the lease of the dead process.
+    assert time.monotonic() - started < Pace().lease_seconds / 2
     assert "3 pages" in capsys.readouterr().out
+    main(["jobs", *shell.options])
+    assert "jobs retry" not in capsys.readouterr().out
 
 
 def test_a_site_that_was_stopped_before_its_first_page_says_so(shell: Shell) -> None:

@@ -75,7 +75,10 @@ async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
     if name.isdecimal():
         website = await library.get_website(int(name), project=project)
     else:
-        website = await library.find_website(page_address(name), project=project)
+        address = page_address(name)
+        website = await library.find_website(address, project=project)
+        if website is None and not address.endswith("/"):
+            website = await library.find_website(f"{address}/", project=project)
     if website is not None:
         return Removal(name=website.url, website_ids=(website.source_id,), pages=website.pages)
     page = None if name.isdecimal() else await find_stored_page(parts.store, name, project=project)

@@ -17,7 +17,9 @@ from citewell.cli.work import (
     interrupted,
     run_work,
 )
+from citewell.core.errors import InvalidArgument
 from citewell.core.jobs import JobState
+from citewell.jobs.abandoned import is_abandoned
 from citewell.jobs.website_status import get_job
 
 if TYPE_CHECKING:
@@ -95,8 +97,9 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
     )
     urls = await _urls_of(jobs, store)
     names = {job.key: f"{job.key} (deleted)" for job in jobs if job.kind in _ON_WEBSITES} | urls
+    told = [jobs_table(jobs, names), *await _advice(jobs, urls, store)] if jobs else ["No jobs."]
     return Outcome(
-        text="\n\n".join([jobs_table(jobs, names), *_advice(jobs, urls)]) if jobs else "No jobs.",
+        text="\n\n".join(told),
         structured={"jobs": [job_shape(job) for job in jobs]},
     )
 
@@ -111,15 +114,19 @@ async def _urls_of(jobs: Sequence[Job], store: Store) -> dict[str, str]:
     return urls
 
 
-def _advice(jobs: Sequence[Job], urls: Mapping[str, str]) -> list[str]:
+async def _advice(jobs: Sequence[Job], urls: Mapping[str, str], store: Store) -> list[str]:
     """Return how the newest work that ended too early can continue, and who does what waits.
 
-    Work on a website that is not in `urls` cannot continue: it was deleted.
+    Work on a website that is not in `urls` cannot continue: it was deleted. Nor does work that
+    a later job has done.
     """
     advice = [LEFT_TO_OTHERS] if any(job.state == "waiting" for job in jobs) else []
     for job in jobs:
         is_gone = job.kind in _ON_WEBSITES and job.key not in urls
-        if job.state in ("cancelled", "failed") and not is_gone:
+        if job.state not in ("cancelled", "failed") or is_gone:
+            continue
+        last = await store.jobs.last_job(job.key, project=job.project)
+        if last is None or last.job_id == job.job_id:
             return [*advice, f"To continue: `citewell jobs retry {job.job_id}`."]
     return advice
 
@@ -144,7 +151,15 @@ async def _cancel(arguments: argparse.Namespace, app: App, on_progress: OnProgre
 
 
 async def _retry(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
-    library, project = (await app.open("library")).library, app.settings.project
+    parts, project = await app.open("library", "store"), app.settings.project
+    library = parts.library
+    for job_id in arguments.job_ids:
+        job = await get_job(parts.store, job_id, project=project)
+        if job.state == "running" and not is_abandoned(job):
+            raise InvalidArgument(
+                f"job {job_id} is running already, in another process",
+                suggestion=f"`citewell jobs show {job_id}` says how far it is.",
+            )
     jobs = [await library.retry_job(job_id, project=project) for job_id in arguments.job_ids]
     is_begun = [not job.is_finished for job in jobs]
     if not arguments.background:

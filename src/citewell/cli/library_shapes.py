@@ -105,9 +105,10 @@ def progress_text(job: Job) -> str:
     progress = job.progress
     if job.state == "done" or progress.stage == "queued":
         return "-"
+    if progress.stage == "embedding" and progress.chunks:
+        return f"embedding {progress.chunks_done}/{progress.chunks} chunks"
     total = "?" if progress.pages_total is None else str(progress.pages_total)
-    percent = "" if progress.percent is None else f" {progress.percent} %"
-    return f"{progress.stage} {progress.pages_done}/{total} pages{percent}"
+    return f"{progress.stage} {progress.pages_done}/{total} pages"
 
 
 def job_text(job: Job, url: str | None) -> str:

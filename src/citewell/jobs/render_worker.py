@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -12,6 +10,7 @@ import anyio
 
 from citewell.core.errors import CitewellError, RenderFailed, StoreError
 from citewell.core.ids import new_nonce
+from citewell.jobs.abandoned import worker_name
 from citewell.jobs.render_account import outcome_of_error, outcome_of_page
 from citewell.web.urls import shown_url
 
@@ -52,7 +51,7 @@ class RenderWorker:
         self._renderer = renderer
         self._max_pages = max_pages
         self._closing_seconds = closing_seconds
-        self._worker = f"{socket.gethostname()}:{os.getpid()}:{new_nonce()}"
+        self._worker = worker_name(new_nonce())
         self._running: list[TakenRender] = []
         self._is_closing = False
         self._being_known = anyio.CancelScope()

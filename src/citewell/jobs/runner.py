@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from collections import OrderedDict
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -19,6 +17,7 @@ from citewell.core.frozen import frozen
 from citewell.core.ids import new_nonce
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now
+from citewell.jobs.abandoned import is_abandoned, worker_name
 from citewell.jobs.retry import MAX_ATTEMPTS, wait_before_retry
 from citewell.jobs.work import Work
 
@@ -99,7 +98,7 @@ class JobRunner:
         self._is_closing = False
         self._clock = clock
         self._chores = chores
-        self._worker = f"{socket.gethostname()}:{os.getpid()}:{new_nonce()}"
+        self._worker = worker_name(new_nonce())
         self._running: dict[int, Work] = {}
         self._dropped: list[Job] = []
         self._wanted: set[int] = set()
@@ -143,6 +142,8 @@ class JobRunner:
             NotFound: there is no such job.
         """
         first = await self._get(job_id)
+        if is_abandoned(first):
+            await self._jobs.release_job(job_id, lease=first.lease, now=self._clock())
         tried = first.attempts - (first.state == "running")
         self._wanted.add(job_id)
         self.wake()
