@@ -98,12 +98,6 @@ def open_deletion(page: Page, scene: Scene) -> None:
     page.get_by_text("Delete…").click()
 
 
-def open_key_menu(page: Page, scene: Scene) -> None:
-    """Open the menu that keeps a key."""
-    page.goto(scene.url)
-    page.locator(".key-menu summary").click()
-
-
 def call_from_inspector(page: Page, scene: Scene) -> None:
     """Call a tool from the inspector."""
     page.goto(f"{scene.url}/mcp/debug?endpoint=/mcp")
@@ -126,7 +120,6 @@ ACTS: dict[str, Act] = {
     "preview": preview_a_site,
     "failed": add_what_is_missing,
     "deleting": open_deletion,
-    "key-menu": open_key_menu,
     "called": call_from_inspector,
     "focus": tab_to_a_button,
 }

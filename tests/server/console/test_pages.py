@@ -310,9 +310,7 @@ async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
             await http.get("/", params={"q": question})
         page = unescape((await http.get("/citations")).text)
 
-    total = re.search(r'All <span class="count">(\d+)<', page)
-    assert total is not None
-    assert page.count('class="card quote-card"') == int(total[1])
+    assert page.count("“What does the grey heron eat?”") == page.count('class="card quote-card"')
     assert "“What does the grey heron eat?”</a>\N{NO-BREAK SPACE}· " in page
     assert "“Which fish does the grey heron eat?”</a>\N{NO-BREAK SPACE}· " in page
 

@@ -12,6 +12,7 @@ from citewell.server.console.door import read_form, read_json, refuse_json
 from citewell.server.console.pages import guard_headers, html_of
 from citewell.server.console.reader import parse_number
 from citewell.tools.people import console
+from citewell.tools.toolsets import is_shown
 from citewell.tools.webapp.desk import render_questions
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
     ]
 
 
+def _is_listed(call: Call) -> bool:
+    """Return whether all clients see the tools of the desk."""
+    return is_shown("people", toolsets=call.settings.mcp_toolsets, elicits=False)
+
+
 class DeskPages:
     """The pages and what their forms send."""
 
@@ -88,6 +94,7 @@ class DeskPages:
         values = {
             **questions,
             "most_listed": console.MOST_LISTED,
+            "is_listed": _is_listed(call),
             "rendered": await render_questions(call, questions),
             "html_of": html_of,
         }
@@ -125,6 +132,7 @@ class DeskPages:
             **await console.list_directives(call),
             "templates": await console.list_templates(call),
             "most_listed": console.MOST_LISTED,
+            "is_listed": _is_listed(call),
         }
         return self._screen.show(request, "directives.html", values)
 

@@ -210,7 +210,12 @@ async def read_json(request: Request) -> dict[str, object]:
 
 def _closed_to(caller: Caller) -> str:
     """Return the pages of the menu that the caller's key cannot open."""
-    opens = {"desk": permissions_of(caller).use_desk, "keys": "admin" in caller.scopes}
+    opens = {
+        "desk": permissions_of(caller).use_desk,
+        "keys": "admin" in caller.scopes,
+        # Without keys, there is none to enter.
+        "key": caller.key_hash is not None,
+    }
     return " ".join(name for name, is_open in opens.items() if not is_open)
 
 

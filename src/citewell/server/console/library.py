@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlencode
 
 import anyio
 from starlette.background import BackgroundTask
@@ -14,16 +14,25 @@ from starlette.routing import Route
 
 from citewell.core.errors import CitewellError, FetchError, InvalidArgument, NotFound
 from citewell.core.library import (
-    CrawlOptions,
-    CrawlScope,
-    PageOrder,
-    PageQuery,
     WebsiteDraft,
-    WebsiteOrder,
-    WebsiteQuery,
     WebsiteStatus,
 )
-from citewell.server.console.door import complete_url, read_form, refuse_json, status_of
+from citewell.server.console.door import read_form, refuse_json, status_of
+from citewell.server.console.library_forms import (
+    LIBRARY,
+    MOST_LISTED,
+    PAGE_ORDERS,
+    SCHEDULES,
+    WEBSITE_ORDERS,
+    address_of,
+    read_chosen,
+    read_draft,
+    read_page_query,
+    read_website_query,
+    read_words,
+    shown_order,
+    target_of,
+)
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import parse_number
 from citewell.server.console.screen import suggestion_for_people
@@ -35,31 +44,17 @@ from citewell.tools.webapp.permissions import permissions_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from starlette.datastructures import FormData
     from starlette.requests import Request
 
     from citewell.server.console.door import Door
     from citewell.server.console.screen import Screen
     from citewell.tools.tool import Call
 
-LIBRARY = "/library"
 IMPORT = f"{LIBRARY}/import"
 MAX_IMPORT_BYTES = 1_000_000_000
 
 # In UTF-8 no longer than a file system allows.
 _MOST_NAME_CHARACTERS = 60
-# Of a preview, that can be left out of the crawl one by one.
-_MOST_LISTED = 200
-# Orders as the address names them: one that begins with a minus is descending.
-_WEBSITE_ORDERS = ("-fetch_timestamp", "fetch_timestamp", "url", "-url", "status")
-_PAGE_ORDERS = ("title", "-title", "url", "-url", "-fetched", "fetched", "-size", "size")
-_DAY_SECONDS = 86_400.0
-_SCHEDULES: dict[str, float | None] = {
-    "never": None,
-    "day": _DAY_SECONDS,
-    "week": 7 * _DAY_SECONDS,
-    "month": 30 * _DAY_SECONDS,
-}
 
 
 def library_routes(door: Door, screen: Screen) -> list[Route]:
@@ -101,7 +96,7 @@ class LibraryPages:
 
     async def show_websites(self, request: Request, call: Call) -> Response:
         """Show one screen of websites, filtered and sorted as the address says."""
-        query = _query(request)
+        query = read_website_query(request)
         listing = await list_entries(query, call)
         values = {
             "query": query,
@@ -109,12 +104,12 @@ class LibraryPages:
             "stats": await count_corpus(call),
             "groups": await work.list_jobs(call),
             "statuses": get_args(WebsiteStatus),
-            "orders": _WEBSITE_ORDERS,
-            "order": _shown_order(query),
-            "address_of": _address_of,
+            "orders": WEBSITE_ORDERS,
+            "order": shown_order(query),
+            "address_of": address_of,
             "draft": None,
             "of": None,
-            "schedules": _SCHEDULES,
+            "schedules": SCHEDULES,
             "may": permissions_of(call.caller),
         }
         return self._screen.show(request, "library.html", values)
@@ -131,7 +126,7 @@ class LibraryPages:
     async def show_pages(self, request: Request, call: Call) -> Response:
         """Show one screen of pages, filtered and sorted as the address says."""
         asked = request.query_params
-        query, tag, release = _page_query(request), asked.get("tag"), asked.get("release")
+        query, tag, release = read_page_query(request), asked.get("tag"), asked.get("release")
         under = asked.get("under") or None
         values = {
             "query": query,
@@ -140,8 +135,8 @@ class LibraryPages:
             "under": under,
             "listing": await library.list_pages(query, call, tag=tag, release=release, under=under),
             "releases": await library.list_releases(call),
-            "orders": _PAGE_ORDERS,
-            "order": _shown_order(query),
+            "orders": PAGE_ORDERS,
+            "order": shown_order(query),
             "may": permissions_of(call.caller),
             "kept": urlencode([(key, value) for key, value in asked.items() if key != "page"]),
         }
@@ -160,7 +155,7 @@ class LibraryPages:
             "back": back,
             "shown": shown,
             "website": shown.view.website,
-            "schedules": _SCHEDULES,
+            "schedules": SCHEDULES,
             "at_once": library.PAGES_AT_ONCE,
             "may": permissions_of(call.caller),
             "is_saved": "saved" in request.query_params,
@@ -169,7 +164,7 @@ class LibraryPages:
 
     async def preview(self, request: Request, call: Call) -> Response:
         """Show what a crawl would read, with the form to go on."""
-        draft = _draft(await read_form(request, max_fields=2 * _MOST_LISTED))
+        draft = read_draft(await read_form(request, max_fields=2 * MOST_LISTED))
         try:
             preview = await library.preview(draft.url, draft.options, call)
         except (FetchError, InvalidArgument) as error:
@@ -177,14 +172,14 @@ class LibraryPages:
         values = {
             "draft": draft,
             "preview": preview,
-            "listed": {url: _target(url) for url in preview.urls[:_MOST_LISTED]},
-            "schedules": _SCHEDULES,
+            "listed": {url: target_of(url) for url in preview.urls[:MOST_LISTED]},
+            "schedules": SCHEDULES,
         }
         return self._screen.show(request, "library_preview.html", values)
 
     async def add(self, request: Request, call: Call) -> Response:
         """Add the page or site of the form."""
-        draft = _draft(await read_form(request, max_fields=2 * _MOST_LISTED))
+        draft = read_draft(await read_form(request, max_fields=2 * MOST_LISTED))
         try:
             source_id = await library.add_website(draft, call)
         except (FetchError, InvalidArgument) as error:
@@ -200,7 +195,7 @@ class LibraryPages:
             "preview": None,
             "error": error,
             "suggestion": suggestion_for_people(error),
-            "schedules": _SCHEDULES,
+            "schedules": SCHEDULES,
         }
         status = status_of(error)
         return self._screen.show(request, "library_preview.html", values, status=status)
@@ -224,9 +219,9 @@ class LibraryPages:
         """Set the schedule and the tags of a website."""
         form, source_id = await read_form(request), request.path_params["id"]
         schedule = str(form.get("schedule", ""))
-        if schedule in _SCHEDULES:
-            await library.schedule_website(source_id, call, every_seconds=_SCHEDULES[schedule])
-        tags = _words(form, "tags")
+        if schedule in SCHEDULES:
+            await library.schedule_website(source_id, call, every_seconds=SCHEDULES[schedule])
+        tags = read_words(form, "tags")
         await library.tag_website(source_id, call, tags=tags)
         return _to(f"{LIBRARY}/{source_id}?saved=1")
 
@@ -241,16 +236,16 @@ class LibraryPages:
 
     async def refresh_chosen(self, request: Request, call: Call) -> Response:
         """Fetch the chosen entries of a list again."""
-        for source_id in await _chosen(request):
+        for source_id in await read_chosen(request):
             await library.refresh_website(source_id, call)
         return _to(LIBRARY)
 
     async def delete_chosen(self, request: Request, call: Call) -> Response:
         """Delete the chosen entries; with `check`, only say whether that would be refused."""
-        chosen = await _chosen(request)
+        chosen = await read_chosen(request)
         for source_id in chosen:
             await library.check_deletion(source_id, call)
-        if "check" in await read_form(request, max_fields=2 * _MOST_LISTED):
+        if "check" in await read_form(request, max_fields=2 * MOST_LISTED):
             return Response(status_code=204, headers=guard_headers())
         for source_id in chosen:
             await library.delete_website(source_id, call)
@@ -310,100 +305,6 @@ def _file_name(name: str) -> str:
     """Return a name that stays in its folder; the name itself where it is harmless."""
     shown = "".join(letter for letter in name if letter.isprintable() and letter not in "/\\")
     return shown[:_MOST_NAME_CHARACTERS].strip(". ") or "library.zip"
-
-
-def _query(request: Request) -> WebsiteQuery:
-    asked = request.query_params
-    status, order = asked.get("status", ""), asked.get("order", _WEBSITE_ORDERS[0])
-    page = parse_number(asked.get("page", "")) or 1
-    name = order.removeprefix("-")
-    return WebsiteQuery(
-        status=next((known for known in get_args(WebsiteStatus) if known == status), None),
-        matching=asked.get("filter", "").strip()[:200] or None,
-        order_by=next(
-            (known for known in get_args(WebsiteOrder) if known == name), "fetch_timestamp"
-        ),
-        descending=order.startswith("-"),
-        limit=library.WEBSITES_AT_ONCE,
-        offset=(max(page, 1) - 1) * library.WEBSITES_AT_ONCE,
-    )
-
-
-def _page_query(request: Request) -> PageQuery:
-    asked = request.query_params
-    order, page = asked.get("order", ""), parse_number(asked.get("page", "")) or 1
-    name = order.removeprefix("-")
-    return PageQuery(
-        matching=asked.get("filter", "").strip()[:200] or None,
-        order_by=next((known for known in get_args(PageOrder) if known == name), "title"),
-        descending=order.startswith("-"),
-        limit=library.PAGES_AT_ONCE,
-        offset=(max(page, 1) - 1) * library.PAGES_AT_ONCE,
-    )
-
-
-def _shown_order(query: WebsiteQuery | PageQuery) -> str:
-    return f"-{query.order_by}" if query.descending else query.order_by
-
-
-def _address_of(query: WebsiteQuery, *, page: int) -> str:
-    """Return the address of another screen of the same list."""
-    values = {
-        "filter": query.matching or "",
-        "status": query.status or "",
-        "order": _shown_order(query),
-        "page": str(page),
-    }
-    return f"{LIBRARY}?{urlencode({name: value for name, value in values.items() if value})}"
-
-
-def _draft(form: FormData) -> WebsiteDraft:
-    url = str(form.get("url", "")).strip()
-    if not url:
-        raise InvalidArgument("Write the address of a page first.")
-    plain = CrawlOptions()
-    scope = str(form.get("scope", ""))
-    pages = parse_number(str(form.get("max_pages", ""))) or plain.max_pages
-    options = CrawlOptions(
-        scope=next((known for known in get_args(CrawlScope) if known == scope), plain.scope),
-        max_pages=min(max(pages, 1), library.MOST_PAGES),
-        include=_words(form, "include"),
-        exclude=(*_words(form, "exclude"), *_unticked(form)),
-    )
-    return WebsiteDraft(
-        url=complete_url(url),
-        kind="site" if form.get("kind") == "site" else "page",
-        tags=_words(form, "tags"),
-        options=options,
-        refresh_seconds=_SCHEDULES.get(str(form.get("schedule", ""))),
-    )
-
-
-def _unticked(form: FormData) -> tuple[str, ...]:
-    """Return patterns of the pages of a preview that are not to be read."""
-    kept = set(form.getlist("keep"))
-    targets = [target for target in str(form.get("listed", "")).split() if target not in kept]
-    # A comma would end the pattern when the form is shown again.
-    return tuple(target.replace(",", "*") for target in targets)
-
-
-def _target(url: str) -> str:
-    """Return the path and query of a URL."""
-    return urlunsplit(urlsplit(url)._replace(scheme="", netloc="", fragment="")) or "/"
-
-
-async def _chosen(request: Request) -> list[int]:
-    """Return the ids of the entries that are ticked in a list."""
-    form = await read_form(request, max_fields=2 * _MOST_LISTED)
-    numbers = (parse_number(str(value)) for value in form.getlist("chosen"))
-    chosen = [number for number in numbers if number is not None]
-    if not chosen:
-        raise InvalidArgument("Tick an entry first.")
-    return chosen
-
-
-def _words(form: FormData, name: str) -> tuple[str, ...]:
-    return tuple(str(form.get(name, "")).replace(",", " ").split())
 
 
 def _to(path: str) -> Response:

@@ -232,7 +232,8 @@ async def _stored_pages(urls: Sequence[str], call: Call) -> dict[str, int]:
 
 
 def _card(quote: Quote, html: str) -> QuoteCard:
-    below_title = quote.heading_path[quote.heading_path[:1] == (quote.title,) :]
+    path = quote.heading_path
+    below_title = path[path.index(quote.title) + 1 :] if quote.title in path else path
     return QuoteCard(
         id=quote.citation_id,
         source_id=quote.source_id,
