@@ -20,7 +20,8 @@ def test_a_contradicted_sentence_fails_and_says_what_the_page_has(
     assert main(["ingest", shell.site.url("/storage"), *shell.options]) == 0
     good, bad = tmp_path / "good.md", tmp_path / "bad.md"
     good.write_text(f"# Notes\n\n{TRUE}\n", encoding="utf-8")
-    bad.write_text(f"{TRUE}\n\n{FALSE}\n", encoding="utf-8")
+    marked = FALSE.replace("never", "**never**").replace("journal", "`journal`")
+    bad.write_text(f"{TRUE}\n\n{marked}\n", encoding="utf-8")
     capsys.readouterr()
 
     codes = [main(["check-draft", str(good), "--json", *shell.options])]

@@ -155,3 +155,25 @@ def test_snippets_hold_no_style_sheets_tags_or_includes(tmp_path: Path) -> None:
     snippet = DocsFolder.open(tmp_path).search("heron").hits[0].snippet
 
     assert snippet == "The heron page."
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "snippet"),
+    [
+        ("A bittern is `str | None`, or a heron.\n", "bittern", "A bittern is str | None, or a…"),
+        ("Before.\n\n```mermaid\nA --> bittern\n```\n\nAfter it.\n", "bittern", "After it."),
+        (
+            "A bittern.\n\n```mermaid\nA --> B\n```\n\nAfter it.\n",
+            "bittern",
+            "A bittern. After it.",
+        ),
+    ],
+    ids=["a bar in code", "a match in a diagram", "a diagram behind the match"],
+)
+def test_snippets_end_between_words_and_show_what_is_shown(
+    tmp_path: Path, text: str, query: str, snippet: str
+) -> None:
+    write_folder(tmp_path, {"a.md": f"# A\n\n{text}"})
+    folder = DocsFolder.open(tmp_path, snippet_length=32)
+
+    assert folder.search(query).hits[0].snippet == snippet

@@ -13,6 +13,7 @@ from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.boundary import SUPPLIED
 from citewell.core.records import Caller, SearchFilter
 from citewell.core.text import counted, join_lines, one_line
+from citewell.tools.webapp.plain_lines import plain_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +83,7 @@ async def _check(
 
 
 def _lines(claim: CheckedClaim) -> list[str]:
-    sentence = one_line(claim.sentence, limit=_SHOWN_CHARACTERS)
+    sentence = _shown(claim.sentence)
     basis = f" by text {SUPPLIED}" if claim.rests_on_supplied_text else ""
     return [
         f"{claim.line}: {claim.verdict}{basis}: {sentence}",
@@ -92,7 +93,7 @@ def _lines(claim: CheckedClaim) -> list[str]:
 
 
 def _place_lines(name: str, cited: CitedPlace) -> list[str]:
-    quote = one_line(cited.quote.text, limit=_SHOWN_CHARACTERS)
+    quote = _shown(cited.quote.text)
     lines = [f"    {name}: “{quote}” — {cited.link}"]
     if cited.place.differing:
         pairs = ", ".join(f"{own} / {other}" for own, other in cited.place.differing)
@@ -100,6 +101,11 @@ def _place_lines(name: str, cited: CitedPlace) -> list[str]:
     if cited.place.verdict == "partly" and cited.place.missing:
         lines.append(f"        not in the quote: {', '.join(cited.place.missing)}")
     return lines
+
+
+def _shown(text: str) -> str:
+    """Return text as people read it, on one line: JSON has it as it is."""
+    return one_line(plain_lines(text), limit=_SHOWN_CHARACTERS)
 
 
 def _summary(counts: Counter[str]) -> str:

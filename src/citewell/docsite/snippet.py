@@ -31,6 +31,12 @@ _UNSEEN = re.compile(
     r"|<(?:style|script)\b(?:(?!</(?:style|script)).)*+|<[A-Za-z/!][^<>]*+\Z",
     re.MULTILINE | re.DOTALL,
 )
+# A bar parts cells, but not in code: `str | None`.
+_CELL_BORDER = re.compile(r"(`[^`\n]{1,200}`)|\|")
+# CJK text has no spaces to cut at.
+_CUT_WORD = re.compile(r"[ ][!-~]{1,30}…\Z")
+_DIAGRAM = b"```mermaid"
+_WHOLE_DIAGRAM = re.compile(r"```mermaid(?:(?!\n```)[\s\S])*+(?:\n```)?")
 _HIDDEN_ELEMENTS = (b"style", b"script")
 # A longer one is no tag that somebody wrote by hand.
 _MAX_TAG_BYTES = 400
@@ -142,14 +148,20 @@ class PlaceFinder:
         is_inside = begin > 0 and data[begin - 1 : begin] != b"\n"
         # Letters beyond ASCII have up to four bytes; half of one at the end is dropped.
         raw = data[begin : min(begin + 5 * length, end)].decode(errors="ignore")[: 2 * length]
-        plain = _UNSEEN.sub(" ", raw)
-        text = plain_heading(plain.replace("|", " "), limit=length - is_inside)
+        plain = _UNSEEN.sub(" ", _WHOLE_DIAGRAM.sub(" ", raw))
+        plain = _CELL_BORDER.sub(lambda match: match[1] or " ", plain)
+        text = _CUT_WORD.sub("…", plain_heading(plain, limit=length - is_inside))
         return f"…{text}" if is_inside else text
 
 
 def _after_markup(data: bytes, position: int, *, end: int) -> int:
-    """Return where text goes on after the style, script or tag that `position` lies in."""
+    """Return where text goes on after the diagram, style, script or tag `position` lies in."""
     lowered = data[:end].lower()
+    opened = lowered.rfind(_DIAGRAM, 0, position + len(_DIAGRAM))
+    closing = lowered.find(b"\n```", opened) if opened >= 0 else -1
+    if opened >= 0 and (closing < 0 or closing + 4 > position):
+        after = lowered.find(b"\n", closing + 1) + 1 if closing >= 0 else 0
+        return after or end
     for name in _HIDDEN_ELEMENTS:
         opened = lowered.rfind(b"<" + name, 0, position + 1)
         closing = lowered.find(b"</" + name, opened) if opened >= 0 else -1

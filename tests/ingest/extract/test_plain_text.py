@@ -98,3 +98,4 @@ def test_a_message_that_cannot_be_decoded_is_shown_as_it_was_sent() -> None:
 
 def test_a_letter_that_begins_with_from_is_no_archive() -> None:
     assert extracted("From the pond\nDear heron, come back.\n", "text").title == "From the pond"
+    assert extracted("# Install notes\n\nRun it.\n", "text").title == "Install notes"

@@ -85,13 +85,17 @@ def _without_page_breaks(text: str) -> str:
 
 
 def _title_of(lines: Sequence[str]) -> str:
-    """Return the first line; where that is columns, the first centred one below."""
+    """Return the first line, without the signs of a heading or a comment before it.
+
+    Where that is columns, it is the first centred one below.
+    """
     opening = [line for line in lines[:_OPENING_LINES] if line.strip()]
     first = next(iter(opening), "")
     if _COLUMNS.search(first.strip()):
         centred = (line for line in opening if line.startswith(" " * 8))
         first = next((line for line in centred if not _COLUMNS.search(line.strip())), first)
-    return collapse_spaces(first).strip()
+    title = collapse_spaces(first).strip()
+    return title.lstrip("#").strip() or title
 
 
 def _mark_headings(lines: Sequence[str], writer: CanonicalWriter) -> str:

@@ -15,7 +15,10 @@ window.docsPlaces = (query, terms, length) => {
       "|<(?:style|script)\\b(?:(?!</(?:style|script))[^])*|<[A-Za-z/!][^<>]*$(?![^])",
     "gm",
   );
-  const CELL_BORDER = /[ \t]*\|[ \t]*/g;
+  const CELL_BORDER = /(`[^`\n]{1,200}`)|\|/g;
+  const CUT_WORD = /[ ][!-~]{1,30}…$/;
+  const DIAGRAM = "```mermaid";
+  const WHOLE_DIAGRAM = /```mermaid(?:(?!\n```)[^])*(?:\n```)?/g;
   const ATTRIBUTES = /[ \t]*\{:?[ \t]*[.#][^{}]*\}(?=\n?$)/;
   const LINKED = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^[\]]*\])/g;
   const TAG = /<\/?[A-Za-z][^<>]*>/g;
@@ -138,9 +141,14 @@ window.docsPlaces = (query, terms, length) => {
     return below < 0 ? 0 : start + at + below;
   }
 
-  // Where text goes on after the style, script or tag that `position` lies in.
+  // Where text goes on after the diagram, style, script or tag that `position` lies in.
   function afterMarkup(data, position, end) {
     const text = lowered(data.slice(0, end));
+    const drawn = text.lastIndexOf(DIAGRAM, position);
+    const drawnEnd = drawn < 0 ? -1 : text.indexOf("\n```", drawn);
+    if (drawn >= 0 && (drawnEnd < 0 || drawnEnd + 4 > position)) {
+      return (drawnEnd < 0 ? 0 : text.indexOf("\n", drawnEnd + 1) + 1) || end;
+    }
     for (const name of ["style", "script"]) {
       const opened = text.lastIndexOf(`<${name}`, position);
       const closing = opened < 0 ? -1 : text.indexOf(`</${name}`, opened);
@@ -168,8 +176,9 @@ window.docsPlaces = (query, terms, length) => {
     // Not within a letter.
     while ((data.charCodeAt(stop) & 0xc0) === 0x80) stop -= 1;
     const raw = firstLetters(textOf(data.slice(begin, stop)), 2 * length);
-    const plain = raw.replace(UNSEEN_MARKS, " ").replace(CELL_BORDER, " ");
-    return (isInside ? "…" : "") + plainText(plain, length - (isInside ? 1 : 0));
+    const plain = raw.replace(WHOLE_DIAGRAM, " ").replace(UNSEEN_MARKS, " ").replace(CELL_BORDER, (_, code) => code ?? " ");
+    const shown = plainText(plain, length - (isInside ? 1 : 0)).replace(CUT_WORD, "…");
+    return (isInside ? "…" : "") + shown;
   }
 
   function show(data, outline, position) {
