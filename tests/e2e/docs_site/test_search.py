@@ -47,6 +47,7 @@ def test_whole_words_are_marked_that_begin_as_the_query(tab: Tab) -> None:
     tab.page.locator(tab.box).fill("rul")
 
     marks = tab.page.locator(".search-results mark")
+    expect(tab.page.locator(".search-results .hit-title mark").first).to_be_visible()
     expect(marks.first).to_have_text(re.compile(r"^rules?$", re.IGNORECASE))
 
 

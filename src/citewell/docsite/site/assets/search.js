@@ -32,16 +32,23 @@
   }
 
   // Addresses of results begin at the root of the site, which may lie below that of the host.
-  const addressOf = (hit) => form.dataset.root + hit.url.replace(/^\//, "");
+  const addressOf = (hit) => hit.address ?? form.dataset.root + hit.url.replace(/^\//, "");
+
+  // The list ends where the search page goes on.
+  const allOf = (query) => {
+    const address = new URL(form.action);
+    address.search = new URLSearchParams({ q: query });
+    return { address: address.href, title: "All results", snippet: "" };
+  };
 
   // Whole words that begin so; text without spaces has no words.
   const beginningWith = (word) =>
     word < "\u0e00" ? `(?<![\\p{L}\\p{N}])${word}[\\p{L}\\p{N}]*` : word;
 
-  function marked(text, query) {
+  function marked(text, query, className = "hit-text") {
     const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length);
     const span = document.createElement("span");
-    span.className = "hit-text";
+    span.className = className;
     if (!words.length) {
       span.textContent = text;
       return span;
@@ -59,9 +66,7 @@
     const link = document.createElement("a");
     link.href = addressOf(hit);
     link.tabIndex = -1;
-    const title = document.createElement("span");
-    title.className = "hit-title";
-    title.textContent = hit.title;
+    const title = marked(hit.title, hit.address ? "" : query, "hit-title");
     if (hit.section && hit.section !== hit.title) {
       const section = document.createElement("span");
       section.className = "hit-section";
@@ -73,7 +78,7 @@
   }
 
   function show(found, query) {
-    hits = found;
+    hits = found.length < RESULTS ? found : [...found, allOf(query)];
     select(-1);
     list.replaceChildren();
     for (const [at, hit] of hits.entries()) {
