@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Half of the tests' time is waiting: one process more than a runner of two cores has.
-JOBS   ?= 3
+# Half of the time of tests is waiting: two processes for each core of a small runner.
+JOBS   ?= 4
 # Without compiled modules, each of the many processes that tests start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
