@@ -37,7 +37,7 @@ from playwright.sync_api import Page, sync_playwright
 from citewell.answer.quote import QuoteLimits, choose_quotes
 from citewell.answer.spans import PassageText
 from citewell.core.errors import CitewellError
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import ExtractedPage, FetchedPage
 from citewell.core.text_fragment import DIRECTIVE, link_to_quote
 from citewell.core.tokens import count_tokens
@@ -356,7 +356,7 @@ def _quote_page(
         terms = sorted(set(content_words(chunk.text)))
         asked = " ".join([*chunk.heading_path[-1:], *choice.sample(terms, min(5, len(terms)))])
         passage = PassageText(text=chunk.text, path=(page.title, *chunk.heading_path))
-        spans = choose_quotes(read_query(asked), [passage], limits=QuoteLimits())
+        spans = choose_quotes(parse_query(asked), [passage], limits=QuoteLimits())
         if not spans:
             continue
         span = choice.choice(spans)

@@ -23,7 +23,7 @@ from bench.judged_sets import (
 from bench.quality import EVERYWHERE, ndcg
 from tests.postgres import empty_database
 
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.open import open_store
@@ -35,7 +35,7 @@ _BEST = 50
 
 
 async def best_by_words(store: Store, query: JudgedQuery) -> list[Place]:
-    words = read_query(query.text).words
+    words = parse_query(query.text).words
     hits = await store.search_words(words, where=EVERYWHERE, limit=_BEST)
     chunks = await store.load_chunks([hit.chunk_id for hit in hits])
     return [(chunk.url, chunk.ordinal) for chunk in chunks]

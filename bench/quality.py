@@ -31,7 +31,7 @@ from bench.judged_sets import (
     open_set,
 )
 
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import SearchFilter
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
@@ -48,7 +48,7 @@ async def rankings(
 ) -> list[list[str]]:
     """Return the pages each of METHODS finds, best first."""
     store = judged.store
-    asked = read_query(query.text)
+    asked = parse_query(query.text)
     by_words = await store.search_words(asked.words, where=EVERYWHERE, limit=LIST_LENGTH)
     by_vectors = []
     if embedder.supports(query.text):

@@ -35,7 +35,7 @@ from bench.question_sites import (
 from bench.research_engine import default_limits, default_reranker
 
 from citewell.answer.brief import format_brief
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import SearchFilter
 from citewell.core.results import OrchestrationResult, Question
 from citewell.core.settings import Settings
@@ -264,7 +264,7 @@ async def ask_site(
 
 async def candidates_cpu_ms(text: str, store: Store, embedder: Embedder) -> float:
     """Return what the word and vector search for a question take, once they are warm."""
-    query = read_query(text)
+    query = parse_query(text)
     spent_ms = 0.0
     for _ in range(2):
         began = time.process_time()

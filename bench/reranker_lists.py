@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bench.cached_embedder import CachedEmbedder
 from bench.judged_sets import SITE_SETS, JudgedQuery, JudgedSet, open_set
 
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import SearchFilter
 from citewell.inference.protocols import Embedder
 from citewell.inference.reranker_features import feature_rows
@@ -73,7 +73,7 @@ async def collect(judged: JudgedSet, embedder: Embedder | None) -> list[Candidat
     """Return the candidates of every query of a set that has any."""
     lists = []
     for query in judged.queries:
-        asked = read_query(query.text)
+        asked = parse_query(query.text)
         candidates = await find_candidates(
             asked, store=judged.store, embedder=embedder, where=SearchFilter(), depth=DEPTH
         )

@@ -9,7 +9,7 @@ from tests.stored import stored_chunk
 
 from citewell.answer.quote import QuoteLimits, choose_quotes, quote_chunk
 from citewell.answer.spans import PassageText
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import Block, Quote, RankedChunk
 from citewell.core.results import OrchestrationResult, Timing
 from citewell.core.tokens import count_tokens
@@ -64,7 +64,7 @@ def quotes_of(query: str, of: Block, *, limits: QuoteLimits = ONE_SENTENCE) -> l
     passage = PassageText(text=of.text, path=(of.title, *of.heading_path), relevance=of.relevance)
     return [
         quote_chunk(of, span, confidence=of.confidence)
-        for span in choose_quotes(read_query(query), [passage], limits=limits)
+        for span in choose_quotes(parse_query(query), [passage], limits=limits)
     ]
 
 

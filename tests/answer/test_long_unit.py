@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.answer.long_unit import part_to_quote
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.tokens import count_tokens
 
 BIRDS = ", ".join(f"bird number {n} eats worms" for n in range(60))
@@ -12,7 +12,7 @@ NESTS = ", ".join(f"nest number {n} holds eggs" for n in range(60))
 
 
 def part_of(text: str, question: str, *, max_tokens: int = 40) -> str:
-    start, end = part_to_quote(text, read_query(question).weights, max_tokens=max_tokens)
+    start, end = part_to_quote(text, parse_query(question).weights, max_tokens=max_tokens)
     return text[start:end]
 
 
@@ -62,7 +62,7 @@ def test_code_is_quoted_from_its_beginning_up_to_the_end_of_a_line() -> None:
 
 @given(st.text(alphabet="ab ,.|[]()`\n鷺", max_size=400), st.text(alphabet="ab鷺 ", max_size=20))
 def test_a_part_is_never_longer_than_it_may_be(text: str, question: str) -> None:
-    start, end = part_to_quote(text, read_query(question).weights, max_tokens=20)
+    start, end = part_to_quote(text, parse_query(question).weights, max_tokens=20)
 
     assert 0 <= start <= end <= len(text)
     assert count_tokens(text[start:end]) <= 20

@@ -14,7 +14,7 @@ from citewell.answer.quote import (
     refuse_inexact,
 )
 from citewell.answer.spans import PassageText, Place
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.tokens import count_tokens
 
 
@@ -33,7 +33,7 @@ def picked(
         longest_tokens=longest_tokens,
     )
     passages = [PassageText(text=text) for text in texts]
-    spans = choose_quotes(read_query(question), passages, limits=limits)
+    spans = choose_quotes(parse_query(question), passages, limits=limits)
     return [passages[span.passage].text[span.start : span.end] for span in spans]
 
 
@@ -204,7 +204,7 @@ def test_a_better_passage_goes_first() -> None:
         PassageText(text="A heron often eats fish.", relevance=0.9),
     ]
 
-    spans = choose_quotes(read_query("heron eats fish"), passages, limits=QuoteLimits())
+    spans = choose_quotes(parse_query("heron eats fish"), passages, limits=QuoteLimits())
 
     assert [span.passage for span in spans] == [1, 0]
 
@@ -232,7 +232,7 @@ def test_a_preview_is_a_slice_of_the_passage_and_shows_where_it_is_cut() -> None
     text = "Owls hunt at night. The heron eats fish. It nests in trees. Rain fell."
 
     passage = PassageText(text=text)
-    query = read_query("what does a heron eat")
+    query = parse_query("what does a heron eat")
 
     assert "The heron eats fish." in cut_preview(query, passage, max_characters=60)
     assert cut_preview(query, passage, max_characters=12) == "The heron…"
@@ -274,7 +274,7 @@ def test_another_section_is_quoted_sooner_than_the_same_one_again() -> None:
         PassageText(text=text, section=section)
         for text, section in zip(texts, sections, strict=True)
     ]
-    question = read_query("What do herons eat at dawn in the river?")
+    question = parse_query("What do herons eat at dawn in the river?")
 
     spans = choose_quotes(question, passages, limits=QuoteLimits(max_quotes=2))
 
@@ -283,7 +283,7 @@ def test_another_section_is_quoted_sooner_than_the_same_one_again() -> None:
 
 def test_what_was_quoted_before_is_left_to_that_quote() -> None:
     text = "Herons eat fish at dawn.\n\nHerons eat frogs at night."
-    question = read_query("What do herons eat?")
+    question = parse_query("What do herons eat?")
     passages = [PassageText(text=text)]
 
     [first, *_] = choose_quotes(question, passages, limits=QuoteLimits(first_tokens=8))
@@ -300,7 +300,7 @@ def test_an_image_that_is_a_link_is_not_quoted_before_words() -> None:
     )
     passages = [PassageText(text=text, path=("Herons",))]
 
-    spans = choose_quotes(read_query("index of modules"), passages, limits=QuoteLimits())
+    spans = choose_quotes(parse_query("index of modules"), passages, limits=QuoteLimits())
 
     assert all("![" not in text[span.start : span.end] for span in spans)
 
@@ -310,7 +310,7 @@ def quoted_within(
 ) -> list[str]:
     limits = QuoteLimits(first_tokens=8, other_tokens=8, total_tokens=total_tokens)
     passages = [PassageText(text=text) for text in texts]
-    spans = choose_quotes(read_query(question), passages, limits=limits, reads=reads)
+    spans = choose_quotes(parse_query(question), passages, limits=limits, reads=reads)
     return [passages[span.passage].text[span.start : span.end] for span in spans]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from citewell.core.answer_types import AnswerType, agreement, asked_type
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_sentence_agrees_with_the_kind_of_answer_it_may_be() -> None:
 
 
 def test_pasted_code_and_the_story_count_less_than_what_is_asked() -> None:
-    query = read_query(
+    query = parse_query(
         "class Field:\n    def __set_name__(self, owner, name):\n        self.name = name\n\n"
         "I wrote this descriptor yesterday. It prints nothing at all. "
         "Why does the field not know its title?"
@@ -44,6 +44,6 @@ def test_pasted_code_and_the_story_count_less_than_what_is_asked() -> None:
 
 
 def test_words_that_only_ask_count_less() -> None:
-    weights = read_query("How do I find the right timeout?").weights
+    weights = parse_query("How do I find the right timeout?").weights
 
     assert weights["timeout"] > weights["find"]

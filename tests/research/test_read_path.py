@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from citewell.answer.quote import QuoteLimits
 from citewell.answer.spans import PassageText, span_features
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.protocols import Vectors
 from citewell.research.read_path import compare_spans, quote_passages, read_best
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_addresses_in_links_do_not_change_what_models_say_of_a_page() -> None:
-    query = read_query("What happens when the buoy's memory is full?")
+    query = parse_query("What happens when the buoy's memory is full?")
     embedder = GraniteEmbedder(threads=1)
     scores = []
     for base in ("http://127.0.0.1:33653", "https://heron.example/manual/2.4"):
@@ -50,7 +50,7 @@ class CountingEmbedder(GraniteEmbedder):
 
 
 async def test_sentences_are_embedded_only_where_no_reader_read_them() -> None:
-    query = read_query("What happens when the buoy's memory is full?")
+    query = parse_query("What happens when the buoy's memory is full?")
     embedder = CountingEmbedder(threads=1)
     text = "There are two ways. When it is full, the newest burst takes the place of the oldest."
     passages = [PassageText(text=text, path=("Storage modes",))]

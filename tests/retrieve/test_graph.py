@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.drafts import draft
 
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.records import Link, RankedChunk, SearchFilter
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.graph import add_neighbours
@@ -39,7 +39,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 async def search(store: Store, text: str, where: SearchFilter = ALL) -> list[RankedChunk]:
-    query = read_query(text)
+    query = parse_query(text)
     found = await find_candidates(query, store=store, embedder=None, where=where, depth=20)
     ranked = (await rank(query, found.found, reranker=None)).chunks
     return list(await add_neighbours(ranked, text, store=store, where=where))

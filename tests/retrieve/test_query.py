@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.question import MAX_QUERY_CHARACTERS, QueryKind, read_query
+from citewell.core.question import MAX_QUERY_CHARACTERS, QueryKind, parse_query
 
 
 @pytest.mark.parametrize(
@@ -24,18 +24,18 @@ from citewell.core.question import MAX_QUERY_CHARACTERS, QueryKind, read_query
     ],
 )
 def test_the_kind_of_a_query_is_told_from_its_form(text: str, kind: QueryKind) -> None:
-    assert read_query(text).kind == kind
+    assert parse_query(text).kind == kind
 
 
 def test_words_are_unique_and_in_order() -> None:
-    assert read_query("heron nest heron").words == ("heron", "nest")
+    assert parse_query("heron nest heron").words == ("heron", "nest")
 
 
 def test_an_endless_query_is_cut() -> None:
-    query = read_query("heron " * 100_000)
+    query = parse_query("heron " * 100_000)
 
     assert len(query.text) <= MAX_QUERY_CHARACTERS
 
 
 def test_an_empty_query_has_no_words() -> None:
-    assert read_query(" \n ").words == ()
+    assert parse_query(" \n ").words == ()

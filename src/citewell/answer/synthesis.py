@@ -13,7 +13,7 @@ from citewell.answer.quote import QuoteLimits, choose_quotes
 from citewell.answer.spans import PassageText
 from citewell.core.boundary import Boundary, label
 from citewell.core.page_slice import starts_inside
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.text import sentence_spans
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def keep_cited(text: str, *, excerpts: int) -> str:
 
 def join_quotes(query: str, excerpts: Sequence[RankedChunk]) -> str:
     """Return the best sentences of each excerpt, word for word, each with its citation."""
-    asked = read_query(query)
+    asked = parse_query(query)
     lines: list[str] = []
     for number, excerpt in enumerate(excerpts, start=1):
         chunk = excerpt.chunk

@@ -21,7 +21,7 @@ from citewell.cli.shell_errors import translated
 from citewell.core.boundary import unbracketed
 from citewell.core.certainty import is_sure
 from citewell.core.frozen import frozen
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.text import counted, show_controls
 from citewell.core.words import words
 
@@ -210,7 +210,7 @@ def _best(quotes: Sequence[Shape]) -> Sequence[Shape]:
 
 def _words_asked(question: str) -> frozenset[str]:
     """Return the search words of the question that say what it is about."""
-    weights = read_query(question).weights
+    weights = parse_query(question).weights
     return frozenset(word for word, weight in weights.items() if weight >= _WORTH_BOLD)
 
 

@@ -104,7 +104,7 @@ class Query:
 
 
 @lru_cache(maxsize=256)
-def read_query(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Return `text` as a query: a symbol, a few keywords, a question or a longer statement."""
     cut = text[:MAX_QUERY_CHARACTERS]
     line = " ".join(cut.split())

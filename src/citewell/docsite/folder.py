@@ -24,7 +24,7 @@ from citewell.docsite.files import (
 from citewell.docsite.index import build_index
 from citewell.docsite.index_cache import load_index, save_index
 from citewell.docsite.limits import by_size, docs_sandbox
-from citewell.docsite.outline import Outline, read_outline
+from citewell.docsite.outline import Outline, outline_of
 from citewell.docsite.search import Searcher
 from citewell.docsite.sidebar import SIDEBAR_FILE, parse_sidebar, tree_navigation
 from citewell.docsite.snippet import PlaceFinder
@@ -222,7 +222,7 @@ class DocsFolder:
         if len(data) != record.size:
             # Changed since it was indexed: its headings have moved.
             try:
-                encoded = by_size(len(data), read_outline, record.path, decode_doc(data))
+                encoded = by_size(len(data), outline_of, record.path, decode_doc(data))
             except ExtractionError as error:
                 report_left_out(record.path, error.message, version=len(data))
                 return None

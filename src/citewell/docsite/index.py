@@ -192,7 +192,7 @@ class _Builder:
             words_of_page = _words_of(page)
         else:
             words_of_page = _PageWords(
-                *by_size(file.size, read_page_words, file.path, content, sandbox=self._sandbox)
+                *by_size(file.size, page_words_of, file.path, content, sandbox=self._sandbox)
             )
         add_page(self._postings, len(self._records), words_of_page.weights)
         self._forms.update(words_of_page.forms)
@@ -264,7 +264,7 @@ class _PageWords(NamedTuple):
     outline: str
 
 
-def read_page_words(path: str, content: str) -> _PageWords:
+def page_words_of(path: str, content: str) -> _PageWords:
     """Return what the index takes from the text of a page; runs in another process if large."""
     return _words_of(parse_page(path, content, mtime=0.0, size=0))
 

@@ -66,7 +66,7 @@ def encode_outline(page: DocPage) -> str:
     return "\n".join([" ".join(map(str, starts)), *rows])
 
 
-def read_outline(path: str, content: str) -> str:
+def outline_of(path: str, content: str) -> str:
     """Return the outline of a page's text."""
     return encode_outline(parse_page(path, content, mtime=0.0, size=0))
 

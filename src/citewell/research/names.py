@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from citewell.core.question import named_tokens, read_query
+from citewell.core.question import named_tokens, parse_query
 from citewell.core.words import as_symbol, content_words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def find_names(question: str) -> list[str]:
 
     Names of the asker's own, such as variables that are assigned, are left out.
     """
-    ask = read_query(question).ask
+    ask = parse_query(question).ask
     names = [
         match[0]
         for match in named_tokens(ask)

@@ -18,7 +18,7 @@ from citewell.answer.spans import PassageText, rank_spans, span_features, split_
 from citewell.core.errors import InferenceError
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.text import as_read
 from citewell.core.tokens import count_tokens
 from citewell.inference.protocols import PassageUnits, Reader
@@ -102,7 +102,7 @@ async def judge_parts(
                 judge,
                 asked.written,
                 _own_first(part, found),
-                cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
+                cosine=found.best_cosines.get(parse_query(part).text) if is_known else None,
                 unknown_words=found.unknown_words if found.is_sizeable else (),
                 reads=list(reads.values()),
             )
@@ -319,7 +319,7 @@ def _repeats(quote: ChosenQuote, others: Iterable[ChosenQuote]) -> bool:
 
 def as_searched(part: str, found: Retrieval) -> Query:
     """Return the part with its slips corrected."""
-    asked = read_query(part)
+    asked = parse_query(part)
     return found.queries.get(asked.text, asked)
 
 
@@ -327,7 +327,7 @@ def _for_part(part: str, parts: Sequence[str], found: Retrieval) -> Sequence[Ran
     """Return the best chunks for a part: where there are several, its own and the whole's."""
     if len(parts) == 1:
         return found.chunks[:SPAN_CHUNKS]
-    own = found.by_query.get(read_query(part).text, ())
+    own = found.by_query.get(parse_query(part).text, ())
     whole = next(iter(found.by_query.values()), ())
     both = (each for pair in zip_longest(own, whole) for each in pair if each is not None)
     best = {each.chunk.chunk_id: each for each in islice(both, 2 * SPAN_CHUNKS)}
@@ -336,6 +336,6 @@ def _for_part(part: str, parts: Sequence[str], found: Retrieval) -> Sequence[Ran
 
 def _own_first(part: str, found: Retrieval) -> list[RankedChunk]:
     """Return the chunks found, those that `part` itself brought first."""
-    own = found.by_query.get(read_query(part).text, ())
+    own = found.by_query.get(parse_query(part).text, ())
     known = {each.chunk.chunk_id for each in own}
     return [*own, *(each for each in found.ranked if each.chunk.chunk_id not in known)]

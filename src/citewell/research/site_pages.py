@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.web.urls import is_file_url
 
@@ -34,7 +34,7 @@ async def search_site(
     stored = await _find_stored_pages(page.final_url, question, known=known, parts=parts)
     if stored or not asks_index or page.kind != "html":
         return stored
-    words = read_query(question.query).weights
+    words = parse_query(question.query).weights
     return await parts.ingester.search_site(page.final_url, words, limit=_PAGES)
 
 

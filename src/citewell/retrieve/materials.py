@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from citewell.core.page_slice import table_header
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.core.words import words
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
 from citewell.store.bm25 import Totals, score_chunks, weigh
@@ -129,7 +129,7 @@ def rank_pieces(
     A piece whose vector of `model` is far from the query must hold half of its words: "return" in
     "return policy" stands in any code.
     """
-    wanted = read_query(query).words
+    wanted = parse_query(query).words
     # A letter that is a name in code says nothing of "vitamin D".
     wanted = tuple(word for word in wanted if len(word) > 1) or wanted
     by_words = _rank_by_words(wanted, pieces)

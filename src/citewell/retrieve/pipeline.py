@@ -14,7 +14,7 @@ from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
-from citewell.core.question import Query, read_query
+from citewell.core.question import Query, parse_query
 from citewell.core.records import SearchFilter
 from citewell.retrieve.blocks import cut_blocks, plan_blocks
 from citewell.retrieve.candidates import Candidates, find_candidates, join_candidates
@@ -138,7 +138,7 @@ async def retrieve(
     chosen_releases = await choose_releases(question, store=store, where=where)
     where = chosen_releases.where
     texts = dict.fromkeys((question, *options.sub_queries))
-    asked = [read_query(text) for text in texts if text.strip()]
+    asked = [parse_query(text) for text in texts if text.strip()]
     if options.mode == "vectors":
         asked = [_without_words(query, models.embedder, options) for query in asked]
     names = [query.text for query in asked]
@@ -152,7 +152,7 @@ async def retrieve(
         if not slips:
             break
         corrected |= slips
-        asked = [read_query(apply_corrections(query.written, slips)) for query in asked]
+        asked = [parse_query(apply_corrections(query.written, slips)) for query in asked]
         gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     gathered = await _about_named_products(
         asked, gathered, store=store, models=models, where=where, options=options
@@ -181,7 +181,7 @@ async def retrieve(
         )
     )
     return Retrieval(
-        query=asked[0] if asked else read_query(question),
+        query=asked[0] if asked else parse_query(question),
         chunks=tuple(chosen),
         more=more,
         ranked=ranking.chunks,
@@ -221,7 +221,7 @@ def _replace_text(query: Query, text: str) -> Query:
     """Return the query that `text` makes, without words if it had none."""
     if text == query.text or not text:
         return query
-    return read_query(text) if query.words else replace(read_query(text), words=())
+    return parse_query(text) if query.words else replace(parse_query(text), words=())
 
 
 def _without_words(query: Query, embedder: Embedder | None, options: Options) -> Query:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
-from citewell.ingest.packages.typescript_statements import MODULES, read_statements
+from citewell.ingest.packages.typescript_statements import MODULES, parse_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def find_declarations(text: str, *, package: str) -> list[Declaration]:
     Included is what has a comment, is exported, or has a member with a comment. What a module
     declares for the package itself is not qualified by the name of the package.
     """
-    statements = read_statements(text)
+    statements = parse_statements(text)
     exported: dict[str, str] = {}
     for local, public in _export_lists(text, statements):
         # Under its own name, where it has several.

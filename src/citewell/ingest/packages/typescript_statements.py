@@ -52,9 +52,9 @@ class Statement:
         return _kind(self.words)
 
 
-def read_statements(text: str) -> tuple[Statement, ...]:
+def parse_statements(text: str) -> tuple[Statement, ...]:
     """Return the statements of a file; what cannot be understood is part of some statement."""
-    return _Reader(text).read_body(0)
+    return _Reader(text).parse_body(0)
 
 
 class _Reader:
@@ -62,7 +62,7 @@ class _Reader:
         self._text = text
         self._place = 0
 
-    def read_body(self, depth: int) -> tuple[Statement, ...]:
+    def parse_body(self, depth: int) -> tuple[Statement, ...]:
         """Return the statements up to the bracket that closes the body, or the end of the file."""
         text = self._text
         statements: list[Statement] = []
@@ -81,12 +81,12 @@ class _Reader:
             elif text[start] in ";,}":
                 self._place = start + 1
             else:
-                statements.append(self._read_statement(comment, depth))
+                statements.append(self._parse_statement(comment, depth))
                 comment = ""
 
-    def _read_statement(self, comment: str, depth: int) -> Statement:
+    def _parse_statement(self, comment: str, depth: int) -> Statement:
         start = self._place
-        words, name, self._place = _read_head(self._text, start)
+        words, name, self._place = _parse_head(self._text, start)
         kind = _kind(words)
         body_start: int | None = None
         body: tuple[Statement, ...] = ()
@@ -99,7 +99,7 @@ class _Reader:
             elif mark in _CLOSING:
                 if mark == "{" and not open_brackets and self._opens_body(kind, place, depth):
                     body_start = place
-                    body = self.read_body(depth + 1)
+                    body = self.parse_body(depth + 1)
                     # `type T = { … } & U` goes on.
                     end = None if kind == "type" else self._place
                 elif len(open_brackets) < _MOST_OPEN:
@@ -178,7 +178,7 @@ def _close(open_brackets: list[str], mark: str) -> None:
             pass
 
 
-def _read_head(text: str, start: int) -> tuple[tuple[str, ...], str, int]:
+def _parse_head(text: str, start: int) -> tuple[tuple[str, ...], str, int]:
     """Return the modifiers and keywords of a statement, its name, and where the name ends."""
     words: list[str] = []
     place = start

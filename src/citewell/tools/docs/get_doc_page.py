@@ -67,7 +67,7 @@ async def run(arguments: GetDocPageInput, call: Call) -> GetDocPageOutput:
         raise _no_page(folder, arguments.path)
     part = _Part(
         *await by_size_beside(
-            len(text), read_part, path, text, arguments.sections or [], arguments.start_line
+            len(text), cut_part, path, text, arguments.sections or [], arguments.start_line
         )
     )
     return GetDocPageOutput(
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
     missing_sections: dict[str, list[str]]
 
 
-def read_part(path: str, text: str, sections: list[str], start_line: int) -> _Part:
+def cut_part(path: str, text: str, sections: list[str], start_line: int) -> _Part:
     """Return what fits of a page or of its sections; runs in another process if it is large.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.quote import QuoteLimits
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.research.read_path import quote_passages
 from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
@@ -67,7 +67,7 @@ async def run(arguments: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
     )
     # The passages were found for another question, so their ranks mean nothing here.
     spans = await quote_passages(
-        read_query(arguments.question),
+        parse_query(arguments.question),
         [passage_text(passage) for passage in passages],
         limits=limits,
         embedder=call.parts.embedder,

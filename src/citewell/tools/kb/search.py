@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from citewell.answer.quote import cut_preview
 from citewell.core.boundary import SUPPLIED, enclose
-from citewell.core.question import read_query
+from citewell.core.question import parse_query
 from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
     MAX_PAGE_SIZE,
@@ -152,7 +152,7 @@ def _shape(passage: FoundPassage, *, rank: int, arguments: KbSearchInput) -> Sea
         score=round(passage.ranked.relevance, 3) if options.include_scores else None,
         source=passage.source,
         preview=cut_preview(
-            read_query(arguments.query),
+            parse_query(arguments.query),
             passage_text(passage.passage),
             max_characters=options.max_snippet_chars,
         ),
