@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -61,17 +62,21 @@ def migrated_once() -> Iterator[None]:
     """Take the steps of a new SQLite database once and copy it after that: they take 50 ms."""
     apply = schema._Schema.apply
     migrated: dict[tuple[Migration, ...], sqlite3.Connection] = {}
+    # Of two stores that open one new file at once, the second must not copy over the first.
+    copying = threading.Lock()
 
     def copy_or_apply(target: schema._Schema, steps: Sequence[Migration]) -> None:
-        if target.applied_version():
-            apply(target, steps)
-        elif (known := migrated.get(tuple(steps))) is not None:
-            known.backup(target._connection)
-        else:
-            apply(target, steps)
-            copy = sqlite3.connect(":memory:", check_same_thread=False)
-            target._connection.backup(copy)
-            migrated[tuple(steps)] = copy
+        with copying:
+            known = migrated.get(tuple(steps))
+            if target.applied_version():
+                apply(target, steps)
+            elif known is not None:
+                known.backup(target._connection)
+            else:
+                apply(target, steps)
+                copy = sqlite3.connect(":memory:", check_same_thread=False)
+                target._connection.backup(copy)
+                migrated[tuple(steps)] = copy
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schema._Schema, "apply", copy_or_apply)
