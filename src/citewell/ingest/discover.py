@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
 _SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
 _FIRST_FILES = ("index.html", "index.htm", "index.md", "README.md")
 _LLMS_TXT_NAMES = ("llms.txt", "/llms.txt")
+_SEPARATORS = re.compile(r"[^a-z]+")
+_RELEASE_NOTES = frozenset(
+    {"changelog", "changelogs", "changes", "history", "release", "releases", "relnotes", "whatsnew"}
+)
 # Of those that a sitemap names some are out of scope, duplicates or unreadable.
 _NAMED_PER_PAGE = 4
 _LEAST_NAMED = 1_000
@@ -145,11 +152,25 @@ def _inventory_urls(body: bytes, address: str, scope: SiteScope, limit: int) -> 
     if plain is None:
         return None
     found = (resolve_url(address, page) for page in name_inventory(plain).pages)
-    return _in_scope((canonical_url(url) for url in found if url), scope, limit)
+    # An inventory is in the order of the alphabet: of a large site a limit would leave out the end.
+    listed = _in_scope((canonical_url(url) for url in found if url), scope, None)
+    return _by_folder_in_turn(listed)[:limit]
 
 
-def _in_scope(urls: Iterable[str], scope: SiteScope, limit: int) -> list[str]:
+def _in_scope(urls: Iterable[str], scope: SiteScope, limit: int | None) -> list[str]:
     return list(islice(dict.fromkeys(url for url in urls if scope.holds(url)), limit))
+
+
+def _by_folder_in_turn(urls: Iterable[str]) -> list[str]:
+    """Return the URLs with one of each folder after the other, and release notes last."""
+    seen: Counter[str] = Counter()
+    order: list[tuple[bool, int, str]] = []
+    for url in urls:
+        folder = url.rpartition("/")[0]
+        is_release_note = not _RELEASE_NOTES.isdisjoint(_SEPARATORS.split(url.lower()))
+        order.append((is_release_note, seen[folder], url))
+        seen[folder] += 1
+    return [url for *_, url in sorted(order, key=itemgetter(0, 1))]
 
 
 async def _fetch_sitemaps(
