@@ -20,6 +20,21 @@ def test_changed_and_added_paragraphs_are_spans_of_both_texts() -> None:
     assert NEW[slice(*second.new)] == "They nest."
 
 
+def test_a_paragraph_that_moved_and_changed_is_compared_with_itself() -> None:
+    wading = "Herons wade slowly into the water of a pond at dawn."
+    old = f"{wading}\n\nThey nest.\n"
+    new = f"They nest.\n\n{wading.replace('dawn', 'dusk')}\n"
+
+    (change,) = find_changes(old, (0, len(old)), new, (0, len(new)))
+
+    assert change.old is not None
+    assert change.new is not None
+    assert (old[slice(*change.old)], new[slice(*change.new)]) == (
+        wading,
+        wading.replace("dawn", "dusk"),
+    )
+
+
 def test_only_the_spans_are_compared() -> None:
     place = OLD.index("They")
 

@@ -20,6 +20,8 @@ _WORD = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 _SAYS_WHERE = re.compile(r"Defined in \S+, line \d+\.")
 _MOST_PARAGRAPHS = 3_000
 _MOST_WORDS = 3_000
+_MOST_PAIRED = 30
+_LEAST_ALIKE = 0.6
 
 
 @frozen
@@ -37,11 +39,35 @@ def find_changes(old: str, old_span: Span, new: str, new_span: Span) -> list[Cha
         [" ".join(old[start:end].split()) for start, end in before],
         [" ".join(new[start:end].split()) for start, end in after],
     )
-    return [
+    changes = [
         Change(old=_join(before[i:j]), new=_join(after[k:m]))
         for kind, i, j, k, m in steps
         if kind != "equal"
     ]
+    return _with_moved_paired(changes, old, new)
+
+
+def _with_moved_paired(changes: list[Change], old: str, new: str) -> list[Change]:
+    """Return the changes with what was removed here and added there, nearly the same, as one."""
+    removed = [change for change in changes if change.new is None][:_MOST_PAIRED]
+    added = [change for change in changes if change.old is None][:_MOST_PAIRED]
+    for change in removed:
+        words = set(_words_of(old, change.old))
+        alike = {
+            place: len(words & other) / len(words | other)
+            for place, each in enumerate(added)
+            if words and (other := set(_words_of(new, each.new)))
+        }
+        place = max(alike, key=alike.__getitem__, default=None)
+        if place is not None and alike[place] >= _LEAST_ALIKE:
+            moved = added.pop(place)
+            changes[changes.index(moved)] = Change(old=change.old, new=moved.new)
+            changes.remove(change)
+    return changes
+
+
+def _words_of(text: str, span: Span | None) -> list[str]:
+    return _WORD.findall(text[slice(*span)])[:_MOST_WORDS] if span else []
 
 
 def mark_difference(old: str, new: str, *, is_cut: bool = False) -> str:
