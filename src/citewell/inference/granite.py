@@ -47,7 +47,7 @@ class GraniteEmbedder(LocalEmbedder["GraniteModel"]):
         Raises:
             InferenceError: the model cannot be loaded or run.
         """
-        return await self._run_each(partial(self._read, question), passages)
+        return await self._run_each(partial(self._read, question), passages, length=_length)
 
     @override
     async def aclose(self) -> None:
@@ -57,6 +57,10 @@ class GraniteEmbedder(LocalEmbedder["GraniteModel"]):
 
     def _read_passage(self, question: str, passage: PassageUnits) -> tuple[float, ...]:
         return self._loaded().read_passage(question, passage)
+
+
+def _length(passage: PassageUnits) -> int:
+    return sum(map(len, passage.units))
 
 
 def _load() -> GraniteModel:

@@ -71,17 +71,20 @@ class _RecentVectors:
             self._bytes -= len(oldest) + forgotten.nbytes
 
 
-def _cut_batches(texts: Sequence[str], *, threads: int) -> list[list[str]]:
-    """Return the texts in order, short ones together, so that every thread has some."""
-    batches: list[list[str]] = []
-    most = min(_BATCH_CHARACTERS, -(-sum(map(len, texts)) // threads))
+def _cut_batches(
+    tasks: Sequence[Task], *, length: Callable[[Task], int], threads: int
+) -> list[list[Task]]:
+    """Return the tasks in order, short ones together, so that every thread has some."""
+    batches: list[list[Task]] = []
+    lengths = [length(task) for task in tasks]
+    most = min(_BATCH_CHARACTERS, -(-sum(lengths) // threads))
     room = 0
-    for text in texts:
-        if len(text) > room:
+    for task, characters in zip(tasks, lengths, strict=True):
+        if characters > room or not batches:
             batches.append([])
             room = most
-        batches[-1].append(text)
-        room -= len(text)
+        batches[-1].append(task)
+        room -= characters
     return batches
 
 
@@ -142,13 +145,10 @@ class LocalEmbedder(Generic[Model]):
         vectors = {text: vector for text, vector in known.items() if vector is not None}
         # Longest first, so that no thread is left alone with a long text at the end.
         missing = sorted((text for text in known if text not in vectors), key=len, reverse=True)
-        batches = _cut_batches(missing, threads=self._threads)
-        for batch, made in zip(
-            batches, await self._run_each(self._embed_batch, batches), strict=True
-        ):
-            for text, vector in zip(batch, made, strict=True):
-                vectors[text] = vector
-                self._recent.put(text, vector)
+        made = await self._run_each(self._embed_passage, missing, length=len)
+        for text, vector in zip(missing, made, strict=True):
+            vectors[text] = vector
+            self._recent.put(text, vector)
         stacked = np.stack([vectors[text] for text in texts])
         self._dimensions = stacked.shape[1]
         return stacked
@@ -179,27 +179,40 @@ class LocalEmbedder(Generic[Model]):
         self._queries.clear()
         self._recent = _RecentVectors(_RECENT_BYTES)
 
-    async def _run_each(self, work: Callable[[Task], Made], tasks: Sequence[Task]) -> list[Made]:
-        """Return what `work` makes of each task, in order; all callers share the places."""
-        made: dict[int, Made] = {}
-        waiting = iter(enumerate(tasks))
+    async def _run_each(
+        self,
+        work: Callable[[Task], Made],
+        tasks: Sequence[Task],
+        *,
+        length: Callable[[Task], int],
+    ) -> list[Made]:
+        """Return what `work` makes of each task, in order; all callers share the places.
+
+        `length` is how many characters of a task go through the model.
+        """
+        batches = _cut_batches(tasks, length=length, threads=self._threads)
+        made: dict[int, list[Made]] = {}
+        waiting = iter(enumerate(batches))
+
+        def work_on(batch: Sequence[Task]) -> list[Made]:
+            return [work(task) for task in batch]
 
         async def take() -> None:
-            for place, task in waiting:
+            for place, batch in waiting:
                 if is_background():
                     await self._give_way()
                 made[place] = await anyio.to_thread.run_sync(
-                    work, task, limiter=self._passage_places
+                    work_on, batch, limiter=self._passage_places
                 )
 
         try:
             with nullcontext() if is_background() else self._calling():
                 async with anyio.create_task_group() as group:
-                    for _ in range(min(self._threads, len(tasks))):
+                    for _ in range(min(self._threads, len(batches))):
                         group.start_soon(take)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
-        return [made[place] for place in range(len(tasks))]
+        return [each for place in range(len(batches)) for each in made[place]]
 
     @contextmanager
     def _calling(self) -> Iterator[None]:
@@ -218,9 +231,8 @@ class LocalEmbedder(Generic[Model]):
                 return
             await anyio.sleep(_QUIET_SECONDS)
 
-    def _embed_batch(self, texts: Sequence[str]) -> list[Vectors]:
-        model = self._loaded()
-        return [model.embed_passage(text) for text in texts]
+    def _embed_passage(self, text: str) -> Vectors:
+        return self._loaded().embed_passage(text)
 
     def _embed_query(self, text: str) -> Vectors:
         return self._loaded().embed_query(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from citewell.core.question import EVERYDAY_STEMS
@@ -37,7 +38,7 @@ def find_suspects(question: str, *, held: Collection[str]) -> list[str]:
 
 def correct_words(missing: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     """Return the words, which no text holds, each with the word of the texts that may be meant."""
-    forms = Counter(form.lower() for text in texts for form in written_words(text))
+    forms = Counter(map(str.lower, chain.from_iterable(map(written_words, texts))))
     corrected: dict[str, str] = {}
     for word in missing:
         meant = _nearest(word.lower(), forms)
