@@ -14,10 +14,11 @@ import argparse
 import gc
 import json
 import os
+import sys
 import tempfile
 import time
 from collections import Counter
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import anyio
@@ -35,6 +36,7 @@ _SAMPLES = 40
 _FRESH_PAGES = 20
 _SECTIONS = 60
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_CACHE = type(lru_cache(len))
 
 
 def resident_megabytes() -> float:
@@ -111,7 +113,7 @@ async def soak(
                     curve.append((calls, round(resident_megabytes(), 1)))
                     print(
                         f"{passed / 60:5.1f} min {calls:6} calls {failed:3} failed "
-                        f"{curve[-1][1]:7.1f} MB",
+                        f"{curve[-1][1]:7.1f} MB {sys.getallocatedblocks():9} blocks of Python",
                         flush=True,
                     )
                 await anyio.sleep(pause)
@@ -120,11 +122,16 @@ async def soak(
 
 
 def _explain() -> None:
-    """Print what most of Python's objects are."""
+    """Print what most of Python's objects are, and which caches hold most."""
     gc.collect()
     print(f"after a collection {resident_megabytes():.1f} MB")
-    for kind, count in Counter(type(each).__qualname__ for each in gc.get_objects()).most_common(8):
+    objects = gc.get_objects()
+    for kind, count in Counter(type(each).__qualname__ for each in objects).most_common(8):
         print(f"{count:9} {kind}")
+    caches = [each for each in objects if isinstance(each, _CACHE)]
+    for cache in sorted(caches, key=lambda cache: -cache.cache_info().currsize)[:8]:
+        info = cache.cache_info()
+        print(f"{info.currsize:9} of {info.maxsize} in {getattr(cache, '__qualname__', 'a cache')}")
 
 
 def main() -> None:
