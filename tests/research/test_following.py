@@ -1,5 +1,6 @@
 """Following links: what is followed, when it stops, and what it says about it."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,22 @@ async def test_the_link_that_holds_what_is_missing_is_followed(tmp_path: Path) -
     assert result.steps[0].parent_url == site.url()
     assert "Ida Holm" in result.quotes[0].text
     assert site.paths() == ["/", "/lighthouse"]
+
+
+async def test_ranking_very_many_links_leaves_the_event_loop_free(tmp_path: Path) -> None:
+    links = (
+        f'Keeper {i} of the isle wrote <a href="/year-{i}">his diary of year {i}</a>.'
+        for i in range(1_000)
+    )
+    with running_site({"/": page("Diaries", LONG_AGO, *links)}) as site:
+        async with open_research(tmp_path) as research:
+            await research.answer(site.url(), query=ASKED, expansion_budget=0)
+            of_all, of_loop = time.process_time(), time.thread_time()
+            result = await research.answer(site.url(), query=ASKED, expansion_budget=1)
+            of_all, of_loop = time.process_time() - of_all, time.thread_time() - of_loop
+
+    assert result.steps
+    assert of_loop < of_all / 3
 
 
 async def test_nothing_is_followed_when_expansion_is_off(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"(?P<name>[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)(?P<call>\([^()]*\))?")
 _SYMBOL_JOINT = re.compile(r"::|->|#")
 _MAX_WORD_CHARACTERS = 64
-# About 290 bytes each; the pages of Django hold 50,000, and cutting all of their words takes a tenth
-# longer than with room for those.
+# About 290 bytes each. The pages of Django hold 50,000, and cutting all of their words takes a
+# tenth longer than with room for those.
 _MOST_KNOWN = 30_000
 _HIRAGANA = re.compile(r"[\u3041-\u3096]")
 # What a bigram counts beside a word between spaces: a Japanese word makes two or three of them,

@@ -100,7 +100,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         partial=partial,
         index_url=None if answered else await _index_url(run),
         checked=() if answered else await _checked(run),
-        open_links=() if answered else _open_links(run),
+        open_links=() if answered else await in_thread(_open_links, run),
     )
 
 

@@ -93,6 +93,9 @@ class Frontier:
         """How near a link's words come to the question, by URL."""
         self._results: dict[str, Lead] = {}
         """Pages that a site's own search named, by URL."""
+        self._bags: dict[str, frozenset[str]] = {}
+        """The words of texts: a site repeats its links, and a paragraph is the context of all its
+        own."""
 
     def links_to_compare(self, *, limit: int) -> dict[str, str]:
         """Return what links say of their pages, by URL, of those that were not compared yet.
@@ -138,8 +141,7 @@ class Frontier:
         """Take in the links of a page that lies `depth` links away from the given pages."""
         self.close(page.info.url)
         self.close(page.info.final_url)
-        headings = [frozenset(content_words(section.heading)) for section in page.sections]
-        anchors = [frozenset(content_words(link.text)) for link in page.links]
+        headings = [self._words_of(section.heading) for section in page.sections]
         for at, link in enumerate(page.links):
             # From where a reader starts, the navigation is a table of contents; further on it is
             # the same again.
@@ -147,15 +149,16 @@ class Frontier:
                 continue
             around = page.links[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
             is_listed = _is_listed(link, around)
+            anchor = self._words_of(link.text)
             seen = _Seen(
                 link=link,
                 source_id=page.info.source_id,
                 parent_url=page.info.url,
                 depth=depth + 1,
-                anchor=anchors[at],
-                context=anchors[at] if is_listed else frozenset(content_words(link.context)),
+                anchor=anchor,
+                context=anchor if is_listed else self._words_of(link.context),
                 heading=headings[link.section] if link.section < len(headings) else frozenset(),
-                path=frozenset(content_words(unquote(urlsplit(link.url).path).replace("/", " "))),
+                path=self._words_of(unquote(urlsplit(link.url).path).replace("/", " ")),
                 place=link.start / max(1, len(page.text)),
                 same_site=same_site(link.url, page.info.final_url),
                 is_listed=is_listed,
@@ -195,57 +198,60 @@ class Frontier:
                 )
         return sorted(best.values(), key=lambda lead: -lead.score)[:limit]
 
+    def _words_of(self, text: str) -> frozenset[str]:
+        bag = self._bags.get(text)
+        if bag is None:
+            bag = self._bags[text] = frozenset(content_words(text))
+        return bag
+
     def _nearness(self, url: str, usual: float) -> float:
         """Return what the meaning of a link's words adds: how much nearer than most it comes."""
         cosine = self._cosines.get(url)
         return 0.0 if cosine is None else _MEANING * max(0.0, cosine - usual)
 
 
-class _Rarity:
+class _Rarity(dict[str, float]):
     """What words weigh, more where few links have them; each word and set is weighed once."""
 
     def __init__(self, counts: Mapping[str, int], *, total: int) -> None:
+        super().__init__()
         self._counts = counts
         self._total = total
-        self._weights: dict[str, float] = {}
         self._squares: dict[frozenset[str], float] = {}
 
-    def weight(self, word: str) -> float:
-        """Return the weight of a word."""
-        weight = self._weights.get(word)
-        if weight is None:
-            weight = math.log(1 + self._total / (1 + self._counts.get(word, 0)))
-            self._weights[word] = weight
+    def __missing__(self, word: str) -> float:
+        weight = self[word] = math.log(1 + self._total / (1 + self._counts.get(word, 0)))
         return weight
 
     def square(self, words: frozenset[str]) -> float:
         """Return the sum of the squares of the weights of words."""
         square = self._squares.get(words)
         if square is None:
-            square = self._squares[words] = sum(self.weight(word) ** 2 for word in words)
+            square = self._squares[words] = sum([self[word] ** 2 for word in words])
         return square
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The weights of the words that a need asks for, and the sum of their squares."""
+    """The squares of the weights of the words that a need asks for, and their sum."""
 
-    weights: Mapping[str, float]
+    squares: Mapping[str, float]
     square: float
 
 
 def _wanted(need: Need, rarity: _Rarity) -> _Wanted:
-    weights = {word: rarity.weight(word) for word in content_words(need.query)}
+    weights = {word: rarity[word] for word in content_words(need.query)}
     if need.missing:
         weights = {
             word: weight * (1.0 if word in need.missing else _HELD_ALREADY)
             for word, weight in weights.items()
         }
-    return _Wanted(weights, sum(weight**2 for weight in weights.values()))
+    squares = {word: weight**2 for word, weight in weights.items()}
+    return _Wanted(squares, sum(squares.values()))
 
 
 def _score(seen: _Seen, wanted: _Wanted, rarity: _Rarity) -> float:
-    if not wanted.weights:
+    if not wanted.squares:
         return 0.0
     return (
         _ANCHOR * _likeness(seen.anchor, wanted, rarity)
@@ -259,19 +265,19 @@ def _score(seen: _Seen, wanted: _Wanted, rarity: _Rarity) -> float:
 
 def _likeness(words: frozenset[str], wanted: _Wanted, rarity: _Rarity) -> float:
     """Return the cosine between two bags of words, rare words weighing more."""
-    weights = wanted.weights
-    if words.isdisjoint(weights):
+    squares = wanted.squares
+    if words.isdisjoint(squares):
         return 0.0
-    shared = sum(weights[word] ** 2 for word in words if word in weights)
+    shared = sum([squares[word] for word in words if word in squares])
     return shared / math.sqrt(rarity.square(words) * wanted.square)
 
 
 def _share_named(anchor: frozenset[str], wanted: _Wanted, rarity: _Rarity) -> float:
     """Return how much of the anchor's words the question names itself."""
-    if anchor.isdisjoint(wanted.weights):
+    if anchor.isdisjoint(wanted.squares):
         return 0.0
-    own = {word: rarity.weight(word) for word in anchor}
-    return sum(own[word] for word in anchor if word in wanted.weights) / (sum(own.values()) or 1.0)
+    own = {word: rarity[word] for word in anchor}
+    return sum(own[word] for word in anchor if word in wanted.squares) / (sum(own.values()) or 1.0)
 
 
 class _Naming:

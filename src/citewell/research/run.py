@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.core.boundary import label, mark
 from citewell.core.errors import CitewellError, InferenceError
+from citewell.core.off_loop import in_thread
 from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason, Timing
 from citewell.core.text import one_line
@@ -71,6 +73,8 @@ class ResearchRun:
     followed_anew: int = 0
     steps: list[ExpansionStep] = field(default_factory=list)
     frontier: Frontier = field(default_factory=Frontier)
+    reading_links: anyio.Lock = field(default_factory=anyio.Lock)
+    """Pages are ingested side by side; the frontier takes in one at a time."""
     found: Retrieval | None = None
     judged: dict[str, JudgedPart] = field(default_factory=dict)
     """The sub-queries with what was found for them."""
@@ -176,7 +180,8 @@ class ResearchRun:
         page = await self.parts.store.get_page(source_id)
         if page is not None and source_id not in self.source_ids:
             self.source_ids.append(source_id)
-            self.frontier.add_page(page, depth=depth)
+            async with self.reading_links:
+                await in_thread(partial(self.frontier.add_page, page, depth=depth))
 
     async def _expand(self) -> StopReason:
         budget = self.question.expansion_budget
@@ -187,9 +192,9 @@ class ResearchRun:
         await self._search_site()
         while True:
             await self._compare_links()
-            leads = self._next_leads(max_depth=self.limits.max_depth)
+            leads = await self._next_leads(max_depth=self.limits.max_depth)
             if not leads:
-                return self._why_no_leads()
+                return await self._why_no_leads()
             if self.iterations >= rounds:
                 return "expansion budget is used up" if self.unsupported() else "answered"
             if len(self.followed) >= self.limits.max_pages:
@@ -248,7 +253,10 @@ class ResearchRun:
             {url: float(vector @ asked) for url, vector in zip(known, vectors, strict=True)}
         )
 
-    def _next_leads(self, *, max_depth: int) -> list[Lead]:
+    async def _next_leads(self, *, max_depth: int) -> list[Lead]:
+        return await in_thread(partial(self._choose_leads, max_depth=max_depth))
+
+    def _choose_leads(self, *, max_depth: int) -> list[Lead]:
         judged = self.judgements.items()
         lacking = [
             Need(query=query, missing=judgement.missing.keys())
@@ -273,10 +281,10 @@ class ResearchRun:
         prefixes = self.question.url_prefixes
         return [lead for lead in leads if not prefixes or lead.url.startswith(prefixes)]
 
-    def _why_no_leads(self) -> StopReason:
+    async def _why_no_leads(self) -> StopReason:
         if not self.unsupported():
             return "answered"
-        is_too_deep = self._next_leads(max_depth=self.limits.max_depth + 1)
+        is_too_deep = await self._next_leads(max_depth=self.limits.max_depth + 1)
         return "maximum depth" if is_too_deep else "no promising links"
 
     def _is_settled(self) -> bool:
