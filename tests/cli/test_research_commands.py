@@ -345,6 +345,8 @@ def test_the_address_of_a_site_names_all_its_pages(
     shell.site.pages["/guide/birds"] = (
         "<title>Birds</title><main><p>The heron eats two pounds of fish a day.</p></main>"
     )
+    shell.site.pages["/guide/alone"] = "<title>Alone</title><main><p>Nothing leads here.</p></main>"
+    main(["ingest", shell.site.url("/guide/alone"), *shell.options])
     main(["ingest", "--site", shell.site.url("/guide/"), *shell.options])
     capsys.readouterr()
 
@@ -352,7 +354,8 @@ def test_the_address_of_a_site_names_all_its_pages(
     assert main([*command, "--json", *shell.options]) == 0
 
     result = json.loads(capsys.readouterr().out)
-    assert result["stats"]["documents_searched"] == 2
+    # With the page below it that was read by itself.
+    assert result["stats"]["documents_searched"] == 3
     assert "two pounds" in result["evidence"][0]["text"]
 
 

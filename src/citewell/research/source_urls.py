@@ -41,26 +41,33 @@ async def find_named_pages(
             named = await _pages_below(url.rstrip(_WILDCARD), store=store, within=within)
             missing = f"No indexed URL begins with {url.rstrip(_WILDCARD)}; call ingest first."
         else:
-            assert within.project is not None, "pages are looked up in one project"
-            named = await _pages_at(page_address(url), store=store, project=within.project)
+            named = await _pages_at(page_address(url), store=store, within=within)
             missing = f"{url} is not indexed; call answer or ingest with it."
         source_ids.update(dict.fromkeys(named))
         notes += [] if named else [missing]
     return NamedPages(source_ids=tuple(source_ids), notes=tuple(notes))
 
 
-async def _pages_at(address: str, *, store: Store, project: str) -> list[int]:
-    """Return the page at an address, or all pages of the site that was added under it."""
+async def _pages_at(address: str, *, store: Store, within: SearchFilter) -> list[int]:
+    """Return the page at an address, or all pages of the site that was added under it.
+
+    Pages below it that were read before the site, or for an answer, are among them.
+    """
+    project = within.project
+    assert project is not None, "pages are looked up in one project"
     website = await store.library.find_website(address, project=project)
     if website is None or website.kind != "site":
         page = await store.find_page(address, project=project)
         return [] if page is None else [page.source_id]
     named: list[int] = []
+    folder, _, last = address.rpartition("/")
+    prefix = f"{folder}/" if "." in last else f"{address.rstrip('/')}/"
+    below = await _pages_below(prefix, store=store, within=within)
     while members := await store.library.list_members(
         website.source_id, limit=_MEMBERS_AT_ONCE, after_source_id=named[-1] if named else 0
     ):
         named += [member.source_id for member in members]
-    return named
+    return [*dict.fromkeys([*named, *below])]
 
 
 async def _pages_below(prefix: str, *, store: Store, within: SearchFilter) -> list[int]:
