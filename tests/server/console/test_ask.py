@@ -90,11 +90,13 @@ async def test_a_question_is_asked_of_one_part_of_the_library() -> None:
         part = (await http.get("/", params=asked)).text
         form = {"form_token": form_token(part), **asked}
         sent = await http.post("/ask", data=form, follow_redirects=False)
+        chosen = (await http.get("/", params={"site": asked["site"]})).text
         unknown = (await http.get("/", params={**asked, "site": "https://moor.example/"})).text
 
     assert '<option value="https://fen.example/*">fen.example (2 pages)</option>' in whole
     assert "The heron of fen.example" in whole.replace("<b>", "").replace("</b>", "")
     assert '<option value="https://wood.example/*" selected>' in part
+    assert '<option value="https://wood.example/*" selected>' in chosen
     assert "The heron of fen.example" not in part.replace("<b>", "").replace("</b>", "")
     assert "&amp;site=https%3A%2F%2Fwood.example%2F%2A" in part
     assert sent.headers["location"].endswith("&site=https%3A%2F%2Fwood.example%2F%2A")
