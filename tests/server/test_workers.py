@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,33 @@ def command_in(folder: Path, *options: str, **settings: str) -> list[str]:
     ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A running server of two processes."""
+
+    port: int
+    parent: int
+    folder: Path
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text(encoding="utf-8")
+
+    @property
+    def starts(self) -> int:
+        """How often a process has begun to serve."""
+        return len(_ADDRESS.findall(self.log))
+
+
 @contextmanager
-def served(folder: Path, **settings: str) -> Iterator[tuple[int, int]]:
-    """Give the port and the process id of a server of two processes, which ends in good order."""
-    log = folder / "log"
-    with log.open("w", encoding="utf-8") as stderr:
+def served(folder: Path, **settings: str) -> Iterator[Pair]:
+    """Give a server of two processes, which ends in good order."""
+    with (folder / "log").open("w", encoding="utf-8") as stderr:
         process = subprocess.Popen(command_in(folder, **settings), stderr=stderr)
+    pair = Pair(port=0, parent=process.pid, folder=folder)
     try:
-        until(lambda: len(_ADDRESS.findall(log.read_text(encoding="utf-8"))) == 2, process)
-        yield int(_ADDRESS.findall(log.read_text(encoding="utf-8"))[0]), process.pid
+        until(lambda: pair.starts == 2, process)
+        yield replace(pair, port=int(_ADDRESS.findall(pair.log)[0]))
         process.terminate()
         assert process.wait(_SECONDS) == 0
     finally:
@@ -106,16 +125,25 @@ def processes_of(parent: int) -> list[int]:
     return [int(process) for process in children.split()]
 
 
-def test_a_session_is_served_whichever_process_takes_the_connection(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, _):
-        sessions = sessions_of_both(port)
-        call = {"name": "status", "arguments": {}}
-        answers = [
-            post(port, "tools/call", call, session)[:2]
-            for session in sessions.values()
-            for _ in range(10)
-        ]
-        unknown = post(port, "tools/call", call, "1-" + "0" * 32)[0]
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """A server that each test leaves with two processes, and that leaves none behind."""
+    with served(tmp_path_factory.mktemp("pair")) as running:
+        yield running
+        last = processes_of(running.parent)
+    assert not any(Path(f"/proc/{process}").exists() for process in last)
+
+
+def test_a_session_is_served_whichever_process_takes_the_connection(pair: Pair) -> None:
+    sessions = sessions_of_both(pair.port)
+    call = {"name": "status", "arguments": {}}
+
+    answers = [
+        post(pair.port, "tools/call", call, session)[:2]
+        for session in sessions.values()
+        for _ in range(10)
+    ]
+    unknown = post(pair.port, "tools/call", call, "1-" + "0" * 32)[0]
 
     assert [status for status, _ in answers] == [200] * 20
     assert all('"isError":false' in body for _, body in answers)
@@ -123,56 +151,49 @@ def test_a_session_is_served_whichever_process_takes_the_connection(tmp_path: Pa
 
 
 def test_the_processes_count_requests_together(tmp_path: Path) -> None:
-    with served(tmp_path, RATE_LIMIT_PER_ADDRESS="30") as (port, _):
+    with served(tmp_path, RATE_LIMIT_PER_ADDRESS="30") as limited:
         began = time.monotonic()
-        statuses = [post(port, "initialize", OPENING)[0] for _ in range(60)]
+        statuses = [post(limited.port, "initialize", OPENING)[0] for _ in range(60)]
         refilled = (time.monotonic() - began) / 2
 
     assert 30 <= statuses.count(200) <= 31 + refilled
     assert set(statuses) <= {200, 429}
 
 
-def test_a_process_that_dies_is_started_again_and_none_is_left_behind(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, parent):
-        before = processes_of(parent)
-        os.kill(before[0], signal.SIGKILL)
-        until(lambda: len(set(processes_of(parent)) - set(before)) == 1)
-        until(lambda: len(_ADDRESS.findall((tmp_path / "log").read_text(encoding="utf-8"))) == 3)
-        sessions = sessions_of_both(port)
-        after = processes_of(parent)
+def test_a_process_that_dies_is_started_again(pair: Pair) -> None:
+    before, starts = processes_of(pair.parent), pair.starts
 
-    assert len(sessions) == 2
-    assert not any(Path(f"/proc/{process}").exists() for process in after)
+    os.kill(before[0], signal.SIGKILL)
+
+    until(lambda: len(set(processes_of(pair.parent)) - set(before)) == 1)
+    until(lambda: pair.starts == starts + 1)
+    assert len(sessions_of_both(pair.port)) == 2
 
 
-def test_the_others_go_on_while_a_process_cannot_be_started_again(tmp_path: Path) -> None:
-    library, aside = tmp_path / "library.db", tmp_path / "aside.db"
+def test_the_others_go_on_while_a_process_cannot_be_started_again(pair: Pair) -> None:
+    library, aside = pair.folder / "library.db", pair.folder / "aside.db"
+    starts = pair.starts
 
-    def log() -> str:
-        return (tmp_path / "log").read_text(encoding="utf-8")
+    library.rename(aside)
+    library.write_bytes(b"no database" * 100)
+    os.kill(processes_of(pair.parent)[0], signal.SIGKILL)
+    until(lambda: "cannot start" in pair.log)
+    status = post(pair.port, "initialize", OPENING)[0]
+    aside.rename(library)
 
-    with served(tmp_path) as (port, parent):
-        library.rename(aside)
-        library.write_bytes(b"no database" * 100)
-        os.kill(processes_of(parent)[0], signal.SIGKILL)
-        until(lambda: "cannot start" in log())
-        status = post(port, "initialize", OPENING)[0]
-        aside.rename(library)
-        until(lambda: len(_ADDRESS.findall(log())) == 3)
-        sessions = sessions_of_both(port)
-
+    until(lambda: pair.starts == starts + 1)
     assert status == 200
-    assert len(sessions) == 2
+    assert len(sessions_of_both(pair.port)) == 2
 
 
 def test_a_server_that_is_starting_a_process_again_stops_with_it(tmp_path: Path) -> None:
-    with served(tmp_path) as (_, parent):
-        before = processes_of(parent)
+    with served(tmp_path) as stopping:
+        before = processes_of(stopping.parent)
         os.kill(before[0], signal.SIGKILL)
         # The signal comes before the new process knows what to do with it.
-        until(lambda: len(set(processes_of(parent)) - set(before)) == 1)
+        until(lambda: len(set(processes_of(stopping.parent)) - set(before)) == 1)
 
-    assert "all 2 processes stopped" in (tmp_path / "log").read_text(encoding="utf-8")
+    assert "all 2 processes stopped" in stopping.log
 
 
 def test_what_keeps_the_first_process_from_starting_is_reported(tmp_path: Path) -> None:
