@@ -64,8 +64,10 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check $(FRONT) $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
-	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+test: $(VENV)/.installed-dev $(FRONT) $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
+	$(BIN)/mypy & types=$$!; \
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal; tests=$$?; wait $$types && exit $$tests
 
 # What needs no browser, no server process and no PostgreSQL; `slow` marks tests of over a second.
 QUICK := tests/test_architecture.py tests/app tests/core tests/answer tests/retrieve tests/research tests/tools
