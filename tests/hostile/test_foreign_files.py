@@ -7,10 +7,10 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.hostile.little_cpu import little_cpu
+from tests.hostile.little_cpu import little_cpu, short_steps
 from tests.site import Response, running_site
 
-from citewell.core.errors import ArchiveRefused, UnsupportedContent
+from citewell.core.errors import ArchiveRefused, RobotsDisallowed, UnsupportedContent
 from citewell.core.library import CrawlOptions
 from citewell.ingest.discover import discover_urls
 from citewell.ingest.extract.markdown.front_matter import (
@@ -241,3 +241,15 @@ async def test_a_receipt_that_cannot_be_opened_in_time_is_refused(warc: bytes, r
             await verify_receipt(receipt(warc), sandbox=sandbox, known_keys=())
     finally:
         await sandbox.aclose()
+
+
+@pytest.mark.anyio
+async def test_many_rules_of_a_robots_txt_are_compared_beside_the_event_loop() -> None:
+    rules = "Allow:*aab\n" * 40_000
+    with running_site({"/robots.txt": f"User-agent: *\n{rules}Disallow: *ba$\n"}) as site:
+        async with Fetcher(allowed_private_hosts=(site.host,)) as fetcher:
+            urls = [site.url("/" + "a" * 3_900), site.url("/ba")]
+            async with short_steps():
+                await fetcher.check_robots(urls[0])
+                with pytest.raises(RobotsDisallowed):
+                    await fetcher.check_robots(urls[1])

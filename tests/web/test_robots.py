@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.web.robots import RobotsAnswer, RobotsCache, parse_robots
+from citewell.web.sandbox import Sandbox
 
 pytestmark = pytest.mark.anyio
 AGENT = "Citewell/0.1 (+https://example.org)"
@@ -81,7 +82,9 @@ async def test_the_status_of_robots_txt_decides_what_it_means(status: int, allow
     async def ask(url: str) -> RobotsAnswer:
         return RobotsAnswer(status=status, body=b"User-agent: *\nDisallow: /\n")
 
-    rules = await RobotsCache(ask, user_agent=AGENT).rules_for("https://example.org/a")
+    rules = await RobotsCache(ask, user_agent=AGENT, sandbox=Sandbox()).rules_for(
+        "https://example.org/a"
+    )
 
     assert rules.may_fetch("https://example.org/a") == allowed
 
@@ -94,7 +97,7 @@ async def test_an_origin_is_asked_once_even_by_many_at_the_same_time() -> None:
         await anyio.lowlevel.checkpoint()
         return RobotsAnswer(status=200, body=b"")
 
-    cache = RobotsCache(ask, user_agent=AGENT)
+    cache = RobotsCache(ask, user_agent=AGENT, sandbox=Sandbox())
     async with anyio.create_task_group() as tasks:
         for number in range(5):
             tasks.start_soon(cache.rules_for, f"https://example.org/{number}")
@@ -103,11 +106,27 @@ async def test_an_origin_is_asked_once_even_by_many_at_the_same_time() -> None:
     assert asked == ["https://example.org/robots.txt", "https://example.org:8443/robots.txt"]
 
 
+async def test_rules_of_the_sites_asked_first_are_dropped_when_all_are_too_many() -> None:
+    asked: list[str] = []
+
+    async def ask(url: str) -> RobotsAnswer:
+        asked.append(url)
+        return RobotsAnswer(status=200, body=b"User-agent: *\n" + b"Allow:a\n" * 60_000)
+
+    cache = RobotsCache(ask, user_agent=AGENT, sandbox=Sandbox())
+    for number in (0, 1, 2, 3, 4, 5, 5, 0):
+        await cache.rules_for(f"https://{number}.example/")
+
+    assert asked == [f"https://{number}.example/robots.txt" for number in (0, 1, 2, 3, 4, 5, 0)]
+
+
 async def test_what_stands_after_500_kib_is_not_read() -> None:
     async def ask(url: str) -> RobotsAnswer:
         filler = b"# heron\n" * (500 * 1024 // 8)
         return RobotsAnswer(status=200, body=filler + b"User-agent: *\nDisallow: /\n")
 
-    rules = await RobotsCache(ask, user_agent=AGENT).rules_for("https://example.org/a")
+    rules = await RobotsCache(ask, user_agent=AGENT, sandbox=Sandbox()).rules_for(
+        "https://example.org/a"
+    )
 
     assert rules.may_fetch("https://example.org/a")

@@ -110,7 +110,9 @@ class Fetcher:
             delay_seconds=self.host_delay_seconds,
             shared=self.shared_turns,
         )
-        self._robots = RobotsCache(self._ask_robots, user_agent=self.user_agent)
+        self._robots = RobotsCache(
+            self._ask_robots, user_agent=self.user_agent, sandbox=self.sandbox
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -259,7 +261,7 @@ class Fetcher:
                 may_pass=True,
                 host=host,
             )
-        if not rules.may_fetch(url):
+        if not await self._robots.may_fetch(url, rules):
             raise RobotsDisallowed(f"robots.txt does not allow {shown_url(url)} to be fetched")
         return rules.crawl_delay_seconds
 

@@ -18,12 +18,18 @@ from citewell.web.urls import split_url
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from citewell.web.sandbox import Sandbox
+
 # What RFC 9309 asks a crawler to read at least; more would be a burden, not a policy.
 MAX_ROBOTS_BYTES = 500 * 1024
 _LIFETIME_SECONDS = 24 * 3600.0
 # A site in trouble disallows everything, but only for a short while.
 _TROUBLE_LIFETIME_SECONDS = 60.0
 _MAX_ORIGINS = 1_000
+_MOST_KEPT_RULES = 300_000
+# Some 20 ms of CPU: so many characters of rules and of the paths that they are compared with.
+_QUICK_CHARACTERS = 5_000_000
+_CHARACTERS_PER_RULE = 200
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
@@ -78,6 +84,10 @@ class RobotsRules:
                 longest, allowed = len(pattern), allows
         return allowed
 
+    def is_quick_for(self, url: str) -> bool:
+        """Return whether `may_fetch` takes a moment only."""
+        return len(self.rules) * (_CHARACTERS_PER_RULE + len(url)) <= _QUICK_CHARACTERS
+
 
 ALLOW_ALL = RobotsRules()
 DISALLOW_ALL = RobotsRules(rules=(("/", False),), is_unreadable=True)
@@ -109,6 +119,11 @@ def parse_robots(text: str, *, user_agent: str) -> RobotsRules:
     )
 
 
+def may_fetch(rules: tuple[tuple[str, bool], ...], url: str) -> bool:
+    """Return whether the rules allow a canonical URL."""
+    return RobotsRules(rules=rules).may_fetch(url)
+
+
 def product_token(user_agent: str) -> str:
     """Return the name by which robots.txt knows a crawler: letters, "_" and "-", lower case."""
     match = _PRODUCT_TOKEN.match(user_agent)
@@ -121,9 +136,16 @@ class RobotsCache:
     What `ask` raises reaches the caller: a host that cannot be reached has no rules to keep.
     """
 
-    def __init__(self, ask: Callable[[str], Awaitable[RobotsAnswer]], *, user_agent: str) -> None:
+    def __init__(
+        self,
+        ask: Callable[[str], Awaitable[RobotsAnswer]],
+        *,
+        user_agent: str,
+        sandbox: Sandbox,
+    ) -> None:
         self._ask = ask
         self._user_agent = user_agent
+        self._sandbox = sandbox
         self._kept: OrderedDict[str, tuple[float, RobotsRules]] = OrderedDict()
         self._locks: dict[str, anyio.Lock] = {}
 
@@ -142,6 +164,16 @@ class RobotsCache:
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._locks.pop(origin, None)
+
+    async def may_fetch(self, url: str, rules: RobotsRules) -> bool:
+        """Return what `rules` say of a canonical URL, from another process if they are many.
+
+        Raises:
+            ExtractionError: it took too long.
+        """
+        if rules.is_quick_for(url):
+            return rules.may_fetch(url)
+        return await self._sandbox.run(may_fetch, rules.rules, url)
 
     def _fresh(self, origin: str) -> RobotsRules | None:
         until, rules = self._kept.get(origin, (0.0, ALLOW_ALL))
@@ -162,8 +194,10 @@ class RobotsCache:
             rules, lifetime = DISALLOW_ALL, _TROUBLE_LIFETIME_SECONDS
         self._kept[origin] = (anyio.current_time() + lifetime, rules)
         self._kept.move_to_end(origin)
-        if len(self._kept) > _MAX_ORIGINS:
-            self._kept.popitem(last=False)
+        kept_rules = sum(len(kept.rules) for _, kept in self._kept.values())
+        while len(self._kept) > _MAX_ORIGINS or kept_rules > _MOST_KEPT_RULES:
+            _, (_, dropped) = self._kept.popitem(last=False)
+            kept_rules -= len(dropped.rules)
         return rules
 
 
