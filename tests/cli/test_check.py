@@ -54,6 +54,19 @@ def test_a_document_without_faults_passes_from_the_library_alone(
     assert len(shell.site.requests) == asked
 
 
+def test_json_holds_no_character_that_a_terminal_obeys(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url, quote = shell.site.url("/storage"), "\x9b2J\x9d0;x\x9c \u202e\u2028 words of a pirate"
+    (tmp_path / "notes.md").write_text(f"“{quote}” ({url})", encoding="utf-8")
+
+    main(["check", str(tmp_path / "notes.md"), "--json", *shell.options])
+
+    printed = capsys.readouterr().out
+    assert printed.replace("\n", "").isprintable()
+    assert "words of a pirate" in json.loads(printed)["references"][0]["quote"]
+
+
 def test_the_text_says_where_and_how_a_quote_differs(
     shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -114,6 +114,14 @@ async def test_a_small_document_may_take_less_time_than_a_large_one(
         await sandbox.run(spin_for_ever)
 
 
+async def test_a_document_that_is_nested_without_end_says_so(sandbox: Sandbox) -> None:
+    opening = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(3_000)
+    )
+    with pytest.raises(ExtractionError, match="nested too deeply"):
+        await PageReader(sandbox).read(fetched(f"From a@b\nSubject: Herons\n{opening}", "text"))
+
+
 @pytest.mark.parametrize(("number", "attempts"), [(signal.SIGABRT, 1), (signal.SIGKILL, 2)])
 async def test_only_a_process_that_was_killed_from_outside_gets_a_second_try(
     sandbox: Sandbox, tmp_path: Path, number: signal.Signals, attempts: int

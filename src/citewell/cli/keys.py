@@ -13,7 +13,7 @@ import anyio
 from citewell.access.keys import OPERATOR, KeyTerms, create_key, list_keys, revoke_key, rotate_key
 from citewell.app.open import open_app
 from citewell.cli.parser import did_you_mean
-from citewell.cli.terminal import print_text
+from citewell.cli.terminal import print_json, print_text
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.tools.toolsets import Toolset
@@ -177,7 +177,7 @@ async def _prune(arguments: argparse.Namespace, store: AccessStore) -> None:
 async def _list(arguments: argparse.Namespace, store: AccessStore) -> None:
     keys = await list_keys(store, by=OPERATOR)
     if arguments.json:
-        print(json.dumps([_shape(key) for key in keys], ensure_ascii=False, indent=2))
+        print_json([_shape(key) for key in keys])
     else:
         print_text(f"{_table(keys)}{_note_lockout(keys)}")
 
@@ -204,7 +204,7 @@ def _note_lockout(keys: Sequence[AccessKey]) -> str:
 
 def _print_new(new: NewKey, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({**_shape(new.key), "key": new.token}, ensure_ascii=False, indent=2))
+        print_json({**_shape(new.key), "key": new.token})
         return
     print_text(
         f"{new.token}\n\n"

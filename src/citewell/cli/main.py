@@ -245,15 +245,12 @@ def _actions(command: Command) -> Mapping[str, str]:
 
 def _print_error(error: CitewellError, *, as_json: bool) -> None:
     from citewell.cli.shell_errors import error_for_shell
+    from citewell.cli.terminal import print_error, print_json
 
     if as_json:
-        import json
-
-        print(json.dumps({"error": error_for_shell(error)}, ensure_ascii=False, indent=2))
-        return
-    from citewell.cli.terminal import print_error
-
-    print_error(error_for_shell(error))
+        print_json({"error": error_for_shell(error)})
+    else:
+        print_error(error_for_shell(error))
 
 
 def _load_settings(arguments: argparse.Namespace) -> Settings:

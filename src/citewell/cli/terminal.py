@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from citewell.core.progress import OnProgress, no_progress
+from citewell.core.text import safe_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +27,11 @@ def print_text(text: str, *, wraps: bool = True) -> None:
     from citewell.cli.styled_terminal import print_styled_text
 
     print_styled_text(text, wraps=wraps)
+
+
+def print_json(value: object) -> None:
+    """Print `value` on stdout as JSON for programs, which people look at on terminals too."""
+    print(safe_json(value))
 
 
 def print_error(error: Mapping[str, object]) -> None:

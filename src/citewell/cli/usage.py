@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import anyio
 
 from citewell.app.open import open_app
 from citewell.app.usage import owner_of_key, usage_csv, usage_summary, usage_text
-from citewell.cli.terminal import print_text
+from citewell.cli.terminal import print_json, print_text
 from citewell.cli.work import add_json_option
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the totals."""
     totals = anyio.run(partial(_load_usage, arguments, settings))
     if arguments.json:
-        print(json.dumps([asdict(total) for total in totals], ensure_ascii=False, indent=2))
+        print_json([asdict(total) for total in totals])
     elif arguments.csv:
         print(usage_csv(totals), end="")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.cli.main import EXIT_TOOL_ERROR
-from citewell.cli.terminal import print_text
+from citewell.cli.terminal import print_json, print_text
 from citewell.cli.work import add_json_option, configure_log
 from citewell.core.text import join_lines
 
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
     verification = anyio.run(_verify, arguments)
     if arguments.json:
-        print(json.dumps(_structure(verification), ensure_ascii=False, indent=2))
+        print_json(_structure(verification))
     else:
         print_text(_text(verification))
     return EXIT_TOOL_ERROR if verification.has_failed else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Awaitable, Callable
@@ -14,7 +13,7 @@ import anyio
 from citewell.app.open import App, open_app
 from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
 from citewell.cli.parser import fill_for_terminal
-from citewell.cli.terminal import print_error, print_text, showing_progress
+from citewell.cli.terminal import print_error, print_json, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress
@@ -79,7 +78,7 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
 
         outcome = Outcome(text="", structured={"error": error_for_shell(error)}, has_failed=True)
     if arguments.json:
-        print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
+        print_json(outcome.structured)
     elif "error" in outcome.structured:
         print_error(outcome.structured["error"])
     elif outcome.show is not None and sys.stdout.isatty():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from operator import itemgetter
@@ -34,6 +35,7 @@ _UNSEEN = re.compile(
 # A page could otherwise move the cursor, retitle the window, or turn round what stands beside it.
 _OBEYED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_OBEYED}]")
+_OBEYED_IN_JSON = re.compile(f"[{_OBEYED}\u2028\u2029\ud800-\udfff]")
 _CONTROL_OR_BREAK = re.compile(rf"[{_OBEYED}\t\n\u2028\u2029]")
 
 
@@ -43,6 +45,12 @@ def show_controls(text: str) -> str:
     Line feeds and tabs stay.
     """
     return _CONTROL.sub(_control_picture, text)
+
+
+def safe_json(value: object) -> str:
+    """Return `value` as indented JSON, in which a terminal finds no character to obey."""
+    written = json.dumps(value, ensure_ascii=False, indent=2)
+    return _OBEYED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -167,6 +167,8 @@ def value_of(answer: Answer, *, memory_bytes: int) -> Any:  # noqa: ANN401 - as 
     if status == sandbox_process.NO_MEMORY:
         limit = memory_bytes // 1024**2
         raise ExtractionError(f"reading the page takes more than {limit} MB of memory")
+    if status == sandbox_process.TOO_DEEP:
+        raise ExtractionError("the page is nested too deeply to be read")
     logger.error("a page could not be read:\n%s", values[0])
     raise ExtractionError("an unexpected fault while the page was read; the log has it")
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 # The first byte of an answer: whether the worker goes on, or ends to give its memory back.
 MORE, LAST = b"m", b"l"
-DONE, REFUSED, NO_MEMORY, BROKEN = "done", "refused", "no memory", "broken"
+DONE, REFUSED, NO_MEMORY, TOO_DEEP, BROKEN = "done", "refused", "no memory", "too deep", "broken"
 # What is freed is kept for the next page; so much of it is given back instead.
 _MAX_RESIDENT_BYTES = 300 * 1024**2
 # What ends a worker whose time is over: unlike that of a resource limit, its clock knows fractions
@@ -167,6 +167,8 @@ def _answer(request: bytes, cpu_seconds: float) -> bytes:
         return marshal.dumps((DONE, tuple(value) if isinstance(value, tuple) else value))
     except MemoryError:
         return marshal.dumps((NO_MEMORY,))
+    except RecursionError:
+        return marshal.dumps((TOO_DEEP,))
     except Exception as error:  # noqa: BLE001 - the other side of the connection raises or logs it
         if hasattr(error, "suggestion") and hasattr(error, "details"):
             name, details = type(error).__name__, dict(error.details)

@@ -106,7 +106,9 @@ def test_a_record_cannot_name_files_outside_of_site_packages(folder: Path, tmp_p
     assert str(said).count("leads out of the folder") == 2
 
 
-@pytest.mark.parametrize("row", ["", "a,b,c,d,e", "birds.py,sha256=x,many", '"open', "x" * 200_000])
+@pytest.mark.parametrize(
+    "row", ["", "a,b,c,d,e", "b.py,sha256=x,many", '"open', "x" * 200_000, f"b.py,,{'9' * 5_000}"]
+)
 def test_a_broken_row_of_a_record_is_skipped(folder: Path, row: str) -> None:
     site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
     record = site / "heron_watch-1.2.0.dist-info" / "RECORD"
@@ -116,6 +118,34 @@ def test_a_broken_row_of_a_record_is_skipped(folder: Path, row: str) -> None:
 
     assert package_size(found) > (0, 0)
     assert package_pages(found)
+
+
+def test_a_list_of_sources_is_read_whatever_its_lines_hold(folder: Path) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    info = site / "heron_watch-1.2.0.dist-info"
+    egg = site / "heron_watch.egg-info"
+    info.rename(egg)
+    (egg / "METADATA").rename(egg / "PKG-INFO")
+    (egg / "RECORD").unlink()
+    lines = 'herons/__init__.py\na","b","c","d\n"open\n\x00\n'
+    (egg / "SOURCES.txt").write_text(lines, encoding="utf-8")
+
+    said = loaded(dependency(folder, "heron-watch"))
+
+    assert "pypi:heron-watch@1.2.0/herons" in said
+
+
+def test_halves_of_characters_in_texts_and_names_are_replaced(folder: Path) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    (site / "herons" / "__init__.py").write_text('"""The \\ud800 port."""\n', encoding="utf-8")
+    package = folder / "node_modules" / "egret"
+    name = os.fsencode(package / "index") + b"\xff.d.ts"
+    Path(os.fsdecode(name)).write_bytes((package / "index.d.ts").read_bytes())
+
+    python, npm = (loaded(dependency(folder, each)) for each in ("heron-watch", "egret"))
+
+    assert "The ? port." in python["pypi:heron-watch@1.2.0/herons"]
+    assert "Finds egrets." in npm["npm:egret@2.0.1/index?.d.ts"]
 
 
 def test_a_module_that_is_too_large_is_reported(folder: Path) -> None:

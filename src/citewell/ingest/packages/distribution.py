@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SUFFIXES = (".dist-info", ".egg-info")
+_SIZE_DIGITS = 16
 
 
 class InstalledDistribution(metadata.Distribution):
@@ -54,15 +55,19 @@ class InstalledDistribution(metadata.Distribution):
     @property
     @override
     def files(self) -> list[metadata.PackagePath] | None:
-        """What RECORD lists, but for broken rows, at which the standard library would fail."""
-        record = self.read_text("RECORD")
-        if record is None:
-            return super().files
+        """What RECORD or SOURCES.txt lists, but for rows at which the standard library fails."""
+        record, sources = self.read_text("RECORD"), self.read_text("SOURCES.txt")
+        if record is None and sources is None:
+            return None
         files: list[metadata.PackagePath] = []
         try:
-            for name, _, size in (row for row in csv.reader(record.splitlines()) if len(row) == 3):
+            rows = [[name, "", ""] for name in (sources or "").splitlines()]
+            for row in rows if record is None else csv.reader(record.splitlines()):
+                if len(row) != 3:
+                    continue
+                name, _, size = row
                 file = metadata.PackagePath(name)
-                file.size = int(size) if size.isdecimal() else None
+                file.size = int(size) if size.isdecimal() and len(size) < _SIZE_DIGITS else None
                 files.append(file)
         except csv.Error as error:
             self.problems.append(f"{self._folder_name}/RECORD cannot be parsed: {error}")

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.declarations import find_declarations
-from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
+from citewell.ingest.packages.package_page import (
+    PackagePage,
+    file_stamp,
+    read_bounded,
+    whole_characters,
+)
 from citewell.ingest.packages.tsdoc import tsdoc_markdown
 
 if TYPE_CHECKING:
@@ -43,7 +48,7 @@ def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
     """Yield the pages of an installed package."""
     assert dependency.location is not None, "only an installed package has pages"
     for path in _find_files(dependency.location):
-        shown = path.relative_to(dependency.location).as_posix()
+        shown = whole_characters(path.relative_to(dependency.location).as_posix())
         is_markdown = path.suffix == ".md"
         render = (
             partial(read_bounded, path, package=dependency.location)

@@ -41,9 +41,10 @@ class PackagePage:
 
     def load(self) -> FetchedPage | None:
         """Return the page as if it had been fetched; None when there is nothing in it."""
-        text = self.render()
-        if text is None or not text.strip():
+        rendered = self.render()
+        if rendered is None or not rendered.strip():
             return None
+        text = whole_characters(rendered)
         return FetchedPage(
             url=self.address,
             final_url=self.address,
@@ -55,6 +56,11 @@ class PackagePage:
             etag=self.etag,
             origin="file",
         )
+
+
+def whole_characters(text: str) -> str:
+    """Return `text` without halves of characters, which escapes and names of files can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def file_stamp(path: Path) -> str:
