@@ -9,6 +9,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
+from functools import partial
 
 import anyio
 from bench import redteam
@@ -25,7 +26,7 @@ def groups() -> list[Group]:
     return found
 
 
-async def run(chosen: list[Group]) -> int:
+async def run(chosen: list[Group], *, shows_all: bool = False) -> int:
     """Run the groups; return how many attacks got through."""
     through = 0
     for group in chosen:
@@ -34,8 +35,9 @@ async def run(chosen: list[Group]) -> int:
         through += len(attempts) - held
         print(f"{group.name:20} tried {len(attempts):5}  held {held:5}", flush=True)
         for attempt in attempts:
-            if not attempt.held:
-                print(f"    through: {attempt.what}: {attempt.outcome}")
+            if shows_all or not attempt.held:
+                verdict = "held" if attempt.held else "through"
+                print(f"    {verdict}: {attempt.what}: {attempt.outcome}")
     return through
 
 
@@ -45,11 +47,13 @@ def main() -> int:
     said = "Attack Citewell, and print how many attacks of each group were tried and held."
     parser = argparse.ArgumentParser(prog="python -m bench.redteam", description=said)
     parser.add_argument("--quick", action="store_true", help="try a sample in long groups")
+    parser.add_argument("--all", action="store_true", help="show what became of each attack")
     parser.add_argument("group", nargs="*", help=f"all, or some of: {', '.join(known)}")
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.group if name not in known]:
         parser.error(f"no group is called {', '.join(unknown)}; choose from {', '.join(known)}")
-    return 1 if anyio.run(run, [known[name] for name in arguments.group or known]) else 0
+    chosen = [known[name] for name in arguments.group or known]
+    return 1 if anyio.run(partial(run, chosen, shows_all=arguments.all)) else 0
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def _substitutions() -> bytes:
     return ("Birds\n=====\n\n.. |a0| replace:: x\n" + "\n".join(lines) + "\n\n|a8|\n").encode()
 
 
-_DOCUMENTS: dict[str, Answer] = {
+DOCUMENTS: dict[str, Answer] = {
     "PDF": _document(nested_forms(), "application/pdf"),
     "reST": _document(_substitutions() + b"``a " * 20_000, "text/x-rst"),
     "rules of style": "<style>"
@@ -61,9 +61,9 @@ _DOCUMENTS: dict[str, Answer] = {
 async def attack() -> AsyncIterator[Attempt]:
     """Call each tool with each document several times at once, beside a caller of small pages."""
     pages: dict[str, Answer] = {}
-    documents = list(_DOCUMENTS)[:: 3 if is_quick() else 1]
+    documents = list(DOCUMENTS)[:: 3 if is_quick() else 1]
     for number, what in enumerate(documents):
-        document = _DOCUMENTS[what]
+        document = DOCUMENTS[what]
         pages |= {f"/{number}/{i}": document for i in range(_AT_ONCE)}
     with tempfile.TemporaryDirectory() as name, running_site(pages) as site:
         folder = Path(name)
@@ -77,7 +77,7 @@ async def attack() -> AsyncIterator[Attempt]:
         }
         with running_site({}) as small, http_server(folder, **settings) as server:
             small.default = "<h1>Birds</h1><p>Herons wade.</p>"
-            clients = [_client(server.url, key) for key in keys]
+            clients = [client_of(server.url, key) for key in keys]
             for tool in _TOOLS:
                 for number, what in enumerate(documents):
                     urls = [site.url(f"/{number}/{i}") for i in range(_AT_ONCE)]
@@ -96,13 +96,13 @@ async def _delay(
 ) -> float:
     """Return how much longer calls for small pages take beside the others, 95 of 100 of them."""
     one, another = clients
-    before = [await _call(another, tool, f"{small}/before/{i}") for i in range(_CALLS)]
+    before = [await call(another, tool, f"{small}/before/{i}") for i in range(_CALLS)]
     during: list[float] = []
     left = len(urls)
 
     async def read_slow_document(url: str) -> None:
         nonlocal left
-        await _call(one, tool, url, may_fail=True)
+        await call(one, tool, url, may_fail=True)
         left -= 1
 
     with anyio.move_on_after(_MOST_SECONDS):
@@ -110,13 +110,11 @@ async def _delay(
             for url in urls:
                 tasks.start_soon(read_slow_document, url)
             while left or len(during) < _CALLS:
-                during.append(await _call(another, tool, f"{small}/during/{len(during)}"))
+                during.append(await call(another, tool, f"{small}/during/{len(during)}"))
     return statistics.quantiles(during, n=20)[-1] - statistics.median(before)
 
 
-async def _call(
-    client: httpx2.AsyncClient, tool: str, url: str, *, may_fail: bool = False
-) -> float:
+async def call(client: httpx2.AsyncClient, tool: str, url: str, *, may_fail: bool = False) -> float:
     """Return the seconds that a call takes."""
     params = {"name": tool, "arguments": {"url": url}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -128,7 +126,7 @@ async def _call(
     return seconds
 
 
-def _client(url: str, key: str) -> httpx2.AsyncClient:
+def client_of(url: str, key: str) -> httpx2.AsyncClient:
     headers = {
         "Accept": "application/json, text/event-stream",
         "Authorization": f"Bearer {key}",

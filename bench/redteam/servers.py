@@ -84,6 +84,7 @@ _SERVERS: dict[str, Speak] = {
     "floods one header": _flood(_OK + b"X-A: ", b"b" * 10_000),
     "floods a body": _flood(_OK + b"\r\n", b"<p>heron" * 1_000),
     "floods chunks": _flood(_CHUNKED, b"3e8\r\n" + b"a" * 1_000 + b"\r\n"),
+    "floods chunks of one byte": _flood(_CHUNKED, b"1\r\na\r\n" * 10_000),
     "floods early hints": _flood(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
     "promises more than it sends": _say(_OK + b"Content-Length: 99\r\n\r\nheron"),
     "a gzip bomb": _say(_packed("gzip", _BOMB)),

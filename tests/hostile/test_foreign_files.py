@@ -10,6 +10,7 @@ import pytest
 from tests.hostile.little_cpu import little_cpu, short_steps
 from tests.site import Response, running_site
 
+from citewell.core.cited_document import parse_references
 from citewell.core.errors import ArchiveRefused, RobotsDisallowed, UnsupportedContent
 from citewell.core.library import CrawlOptions
 from citewell.ingest.discover import discover_urls
@@ -241,6 +242,16 @@ async def test_a_receipt_that_cannot_be_opened_in_time_is_refused(warc: bytes, r
             await verify_receipt(receipt(warc), sandbox=sandbox, known_keys=())
     finally:
         await sandbox.aclose()
+
+
+@pytest.mark.parametrize(
+    "piece", ["<http://a", '"a b c d e" ', "[a]: http://x\n", f"http://a{')' * 1_900}\n"]
+)
+def test_the_references_of_a_long_document_are_found_in_a_moment(piece: str) -> None:
+    with little_cpu():
+        references = parse_references((piece * 150_000)[:1_000_000])
+
+    assert references
 
 
 @pytest.mark.anyio

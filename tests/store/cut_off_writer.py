@@ -6,6 +6,7 @@ can grow beyond NTH bytes, as on a full disk.
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import signal
@@ -19,6 +20,7 @@ from tests.store.looking import MODEL
 from typing_extensions import override
 
 from citewell.core.errors import StoreError
+from citewell.store.sqlite import unlisted
 from citewell.store.sqlite.connection import Database
 from citewell.store.sqlite.store import SqliteStore
 
@@ -51,6 +53,8 @@ class DyingDatabase(Database):
 
 async def main(path: Path, nth: int, how: str, work: str) -> None:
     """Replace or remove the page; exit with 0 when that was done, 1 when the disk was full."""
+    # Each run has the same transactions, however busy the machine is.
+    unlisted.SLICE_SECONDS = math.inf
     database = await DyingDatabase.open(path, busy_timeout_seconds=60)
     store = SqliteStore(database, model=MODEL)
     if how == "killed":

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 
 import anyio
 import pytest
+from tests.hostile.little_cpu import short_steps
 from tests.site import Response, running_site
 from tests.web.test_fetched_bodies import fetch, fetch_body, raw_server
 
@@ -40,6 +41,23 @@ def flood(start: bytes, piece: bytes) -> Speak:
             connection.sendall(piece)
 
     return speak
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 2_000),
+        (CHUNKED, b"1\r\na\r\n" * 20_000),
+    ],
+    ids=["early hints", "chunks of one byte"],
+)
+async def test_many_small_parts_of_an_answer_are_read_in_turns_with_others(
+    start: bytes, piece: bytes
+) -> None:
+    with raw_server(flood(start, piece)) as port:
+        async with short_steps():
+            with pytest.raises(HostUnreachable):
+                await fetch(port, timeout_seconds=120)
 
 
 @pytest.mark.parametrize(

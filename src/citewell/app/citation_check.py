@@ -17,6 +17,7 @@ from citewell.core.cited_document import parse_references
 from citewell.core.errors import CitewellError, ExtractionError, FetchError
 from citewell.core.frozen import frozen
 from citewell.core.html_anchors import is_plain_anchor
+from citewell.core.off_loop import in_thread
 from citewell.core.records import PageInfo
 from citewell.core.text import one_line
 from citewell.web.sandbox import fitting_cpu_seconds
@@ -118,7 +119,8 @@ class CitationChecker:
 
         Links to hosts that are reserved for examples are left out, unless their page is stored.
         """
-        references = await self._leave_out_examples(parse_references(document))
+        references = await in_thread(parse_references, document)
+        references = await self._leave_out_examples(references)
         checked: dict[Reference, CheckedReference] = {}
         by_address: dict[str, list[Reference]] = {}
         for reference in references:

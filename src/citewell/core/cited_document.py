@@ -53,6 +53,12 @@ class _Paragraph:
     is_quote: bool
     urls: list[tuple[int, str]]
     """Each with its place in the text."""
+    breaks: list[int]
+    """Where its lines end."""
+
+    def line_at(self, place: int) -> int:
+        """Return the line of the document that a place of the text is in."""
+        return self.line + bisect_left(self.breaks, place)
 
 
 def parse_references(document: str) -> list[Reference]:
@@ -83,12 +89,11 @@ def _references_of(
         for match in _QUOTED.finditer(paragraph.text):
             quote = next(group for group in match.groups() if group is not None)
             if _is_a_quote(quote):
-                line = paragraph.line + paragraph.text.count("\n", 0, match.start())
+                line = paragraph.line_at(match.start())
                 url = _nearest_url(paragraph, match.end()) or beside
                 yield Reference(line=line, url=url, quote=" ".join(quote.split()))
     for start, url in paragraph.urls:
-        line = paragraph.line + paragraph.text.count("\n", 0, start)
-        yield Reference(line=line, url=url, ends=_fragment_ends(url))
+        yield Reference(line=paragraph.line_at(start), url=url, ends=_fragment_ends(url))
 
 
 def _block_quote(paragraph: _Paragraph, beside: str | None) -> Iterator[Reference]:
@@ -138,10 +143,16 @@ def _fragment_ends(url: str) -> tuple[str, str] | None:
 
 
 def _trim_url(url: str) -> str:
-    url = url.rstrip(_TRAILING)
-    while url.endswith(")") and url.count(")") > url.count("("):
-        url = url[:-1].rstrip(_TRAILING)
-    return url
+    """Return an address without the signs that end the sentence, or a bracket, around it."""
+    end = len(url)
+    unopened = url.count(")") - url.count("(")
+    while end:
+        if url[end - 1] == ")" and unopened > 0:
+            unopened -= 1
+        elif url[end - 1] not in _TRAILING:
+            break
+        end -= 1
+    return url[:end]
 
 
 def _paragraphs(document: str) -> Iterator[_Paragraph]:
@@ -165,4 +176,5 @@ def _paragraphs(document: str) -> Iterator[_Paragraph]:
 
 def _make_paragraph(line: int, text: str, *, is_quote: bool) -> _Paragraph:
     urls = [(match.start(), _trim_url(match.group())) for match in _URL.finditer(text)]
-    return _Paragraph(line=line, text=text, is_quote=is_quote, urls=urls)
+    breaks = [place for place, character in enumerate(text) if character == "\n"]
+    return _Paragraph(line=line, text=text, is_quote=is_quote, urls=urls, breaks=breaks)

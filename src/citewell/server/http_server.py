@@ -24,7 +24,7 @@ from citewell.server.http_app import build_http_app
 from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.server.listener import bind
 from citewell.server.mcp_server import build_server
-from citewell.server.memory import share_memory_between_threads
+from citewell.server.memory import keep_giving_memory_back, share_memory_between_threads
 from citewell.server.metrics import Metrics
 from citewell.server.shared_sessions import SharedSessions
 from citewell.server.stop_signals import on_stop_signal
@@ -143,6 +143,7 @@ async def _run_uvicorn(
         async with anyio.create_task_group() as tasks:
             stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS, on_stop=on_stop)
             tasks.start_soon(_do_when_set, signalled, stop)
+            tasks.start_soon(keep_giving_memory_back)
             await server.serve(sockets=sockets)
             tasks.cancel_scope.cancel()
     logger.info("server stopped")

@@ -14,7 +14,7 @@ import anyio.to_thread
 from citewell.app.open import open_app
 from citewell.server.early_answer import EarlyAnswer
 from citewell.server.jsonrpc import Fault, parse_message
-from citewell.server.memory import share_memory_between_threads
+from citewell.server.memory import keep_giving_memory_back, share_memory_between_threads
 from citewell.server.plain_calls import PlainCalls, local_caller
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.early import open_early_registry
@@ -52,6 +52,7 @@ async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handov
                         await early.is_over.wait()
                     app.open_later()
                 await anyio.to_thread.run_sync(load_sdk)
+                tasks.start_soon(keep_giving_memory_back)
                 await _serve_by_sdk(app, channel, handover, early)
                 tasks.cancel_scope.cancel()
 

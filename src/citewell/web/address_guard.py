@@ -23,6 +23,7 @@ from typing_extensions import override
 from citewell.core.errors import AddressRefused, HostUnreachable, SettingsError
 from citewell.core.frozen import frozen
 from citewell.web.asked_for import was_asked_for
+from citewell.web.paced_stream import PacedStream
 
 if TYPE_CHECKING:
     from httpcore2 import SOCKET_OPTION
@@ -228,13 +229,17 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         addresses = await self._guard.checked_addresses(host, port)
         for address in addresses[:-1]:
             try:
-                return await self._network.connect_tcp(
-                    address, port, _SECONDS_PER_ADDRESS, local_address, socket_options
+                return PacedStream(
+                    await self._network.connect_tcp(
+                        address, port, _SECONDS_PER_ADDRESS, local_address, socket_options
+                    )
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return await self._network.connect_tcp(
-            addresses[-1], port, timeout, local_address, socket_options
+        return PacedStream(
+            await self._network.connect_tcp(
+                addresses[-1], port, timeout, local_address, socket_options
+            )
         )
 
     @override

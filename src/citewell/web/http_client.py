@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.lowlevel
 import httpcore2
 
 from citewell.core.errors import FetchTimeout, HostUnreachable, PageTooLarge
 from citewell.core.frozen import frozen
 from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
+from citewell.web.paced_stream import PacedStream
 from citewell.web.urls import shown_url, split_url
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 _MAX_CONNECTIONS = 64
 _KEEP_ALIVE_SECONDS = 5.0
+# Each piece takes the parser a tenth of a millisecond, however small it is.
+_MOST_SMALL_PIECES = 20_000
+_SMALL_PIECE_BYTES = 16
 
 
 @frozen
@@ -54,7 +59,13 @@ class OpenAnswer:
         """Return the body, decompressed and cut after `max_bytes`; raises as `read` does."""
         decompressor = Decompressor(self.headers.get("content-encoding", ""), url=self.url)
         body = bytearray()
+        pieces = received = 0
         async for data in self.response.aiter_stream():
+            pieces, received = pieces + 1, received + len(data)
+            if pieces > _MOST_SMALL_PIECES and received < pieces * _SMALL_PIECE_BYTES:
+                raise HostUnreachable(f"{shown_url(self.url)} comes in pieces of a few bytes")
+            # All pieces that one read of the socket brought come without a pause.
+            await anyio.lowlevel.checkpoint()
             for piece in decompressor.feed(data):
                 body += piece
                 if len(body) >= max_bytes:
@@ -100,6 +111,8 @@ class HttpClient:
         with _our_errors(url):
             pool = self._plain_pool if parts.scheme == "http" else await self._open_tls_pool()
             async with pool.stream("GET", target, headers=sent) as response:
+                # httpcore2 wraps the stream, but passes on what is asked of it.
+                response.extensions["network_stream"].get_extra_info(PacedStream.NAME).begin_body()
                 yield OpenAnswer(
                     url=url,
                     status=response.status,

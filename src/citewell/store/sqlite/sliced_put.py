@@ -25,9 +25,13 @@ from citewell.store.sqlite.page_parts import PARTS, put_part
 from citewell.store.sqlite.session import SQL
 from citewell.store.sqlite.unlisted import (
     CHUNKS_AT_ONCE,
+    CHUNKS_PER_PIECE,
+    PIECES_AT_ONCE,
     ROWS_AT_ONCE,
+    ROWS_PER_PIECE,
     remove_leftovers,
     reserve_rows,
+    slice_end,
     touch,
     unlist,
     write_and_pause,
@@ -35,7 +39,7 @@ from citewell.store.sqlite.unlisted import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from citewell.core.storage import PutResult
     from citewell.store.sqlite.connection import Database
@@ -95,10 +99,13 @@ async def _put_unless_changed(database: Database, page: PreparedPage) -> PutResu
         return await write_and_pause(database, work)
     rows_id = await database.write(reserve_rows)
     try:
-        for write_slice in _slices(page, plan, rows_id):
-            in_time = partial(_in_time, rows_id=rows_id, work=write_slice)
-            if not await write_and_pause(database, in_time):
+        pieces = list(_pieces(page, plan, rows_id))
+        while pieces:
+            write_slice = partial(_write_slice, rows_id=rows_id, pieces=pieces)
+            written = await write_and_pause(database, write_slice)
+            if not written:
                 return None
+            del pieces[:written]
         listing = partial(_list_page, page=page, plan=plan, rows_id=rows_id)
         return await write_and_pause(database, listing)
     finally:
@@ -129,21 +136,21 @@ def _put_in_place(
     return put.put_in_place(connection, page, before, plan.changes)
 
 
-def _slices(
+def _pieces(
     page: PreparedPage, plan: _Plan, rows_id: int
 ) -> Iterator[Callable[[sqlite3.Connection], None]]:
-    """Yield the work of each transaction that writes rows of the page."""
+    """Yield the steps of writing the rows of the page, each of which takes a moment."""
     for statement in put.KEEPING_TEXT:
         yield partial(_keep_text, page=page, plan=plan, statement=statement)
     yield partial(put.put_body, page=page, rows_id=rows_id)
     chunks = plan.changes.chunks.same
-    for start in range(0, len(chunks), CHUNKS_AT_ONCE):
-        some = chunks[start : start + CHUNKS_AT_ONCE]
+    for start in range(0, len(chunks), CHUNKS_PER_PIECE):
+        some = chunks[start : start + CHUNKS_PER_PIECE]
         yield partial(put.add_chunks, chunks=some, rows_id=rows_id)
     for part in PARTS:
         rows = page.parts[part]
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            some_rows = rows[start : start + ROWS_AT_ONCE]
+        for start in range(0, len(rows), ROWS_PER_PIECE):
+            some_rows = rows[start : start + ROWS_PER_PIECE]
             yield partial(put_part, part=part, rows=some_rows, rows_id=rows_id)
 
 
@@ -155,14 +162,25 @@ def _keep_text(
         put.keep_text(connection, page, before, statement)
 
 
-def _in_time(
-    connection: sqlite3.Connection, rows_id: int, work: Callable[[sqlite3.Connection], None]
-) -> bool:
-    """Do `work` unless another process took this one for dead."""
+def _write_slice(
+    connection: sqlite3.Connection,
+    rows_id: int,
+    pieces: Sequence[Callable[[sqlite3.Connection], None]],
+) -> int:
+    """Write the first pieces, for the time of a slice; return how many.
+
+    None is written where another process took this one for dead.
+    """
+    ends_at = slice_end()
     if not touch(connection, rows_id, now=time.time()):
-        return False
-    work(connection)
-    return True
+        return 0
+    written = 0
+    for write_piece in pieces[:PIECES_AT_ONCE]:
+        write_piece(connection)
+        written += 1
+        if time.monotonic() >= ends_at:
+            break
+    return written
 
 
 def _list_page(

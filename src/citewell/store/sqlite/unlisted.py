@@ -29,6 +29,12 @@ Result = TypeVar("Result")
 # Some 40 ms of CPU each; a chunk that is removed takes twice as long as one that is written.
 CHUNKS_AT_ONCE = 400
 ROWS_AT_ONCE = 5_000
+# They are written in pieces until the time of a transaction is over: on a busy machine, or a slow
+# disk, fewer rows keep others waiting as long.
+PIECES_AT_ONCE = 8
+CHUNKS_PER_PIECE = CHUNKS_AT_ONCE // PIECES_AT_ONCE
+ROWS_PER_PIECE = ROWS_AT_ONCE // PIECES_AT_ONCE
+SLICE_SECONDS = 0.04
 # SQLite looks for the lock that another process holds after 1, 3, 8, 18, 33, 53, 78, 103, 128, 178,
 # 228 and 328 ms: the longer it has waited, the longer the pause in which it looks again.
 _SHORTEST_PAUSE_SECONDS = 0.025
@@ -55,6 +61,11 @@ def touch(connection: sqlite3.Connection, rows_id: int, *, now: float) -> bool:
     """Note when an id was last used; return whether it is still one that no page has."""
     values = {"rows_id": rows_id, "now": now}
     return connection.execute(SQL["touch_unlisted"], values).rowcount == 1
+
+
+def slice_end() -> float:
+    """Return when the transaction that begins now is to end, by the monotonic clock."""
+    return time.monotonic() + SLICE_SECONDS
 
 
 async def write_and_pause(
@@ -95,18 +106,26 @@ def _find_leftover(connection: sqlite3.Connection) -> int | None:
 
 
 def _remove_some(connection: sqlite3.Connection) -> None:
-    """Remove some rows that a writer left."""
+    """Remove some rows that a writer left, until the time of a slice is over."""
+    ends_at = slice_end()
+    for _ in range(PIECES_AT_ONCE):
+        if not _remove_piece(connection) or time.monotonic() >= ends_at:
+            return
+
+
+def _remove_piece(connection: sqlite3.Connection) -> bool:
+    """Remove a few rows that a writer left; return whether there were any."""
     # Looked for in the transaction: a writer that only seemed dead may have listed its page since.
     rows_id = _find_leftover(connection)
     if rows_id is None:
-        return
+        return False
     key = {"rows_id": rows_id}
-    some = key | {"limit": CHUNKS_AT_ONCE}
+    some = key | {"limit": CHUNKS_PER_PIECE}
     if connection.execute(SQL["remove_unlisted_chunks"], some).rowcount:
-        return
-    some = key | {"limit": ROWS_AT_ONCE}
-    for part in PARTS:
-        if connection.execute(SQL[f"remove_{part}"], some).rowcount:
-            return
+        return True
+    some = key | {"limit": ROWS_PER_PIECE}
+    if any(connection.execute(SQL[f"remove_{part}"], some).rowcount for part in PARTS):
+        return True
     connection.execute(SQL["remove_page_body"], key)
     connection.execute(SQL["end_unlisted"], key)
+    return True
