@@ -290,3 +290,28 @@ def test_a_changed_part_of_a_sentence_is_compared_with_that_part() -> None:
         "changed",
         "the grey heron stands in [-deep-]{+shallow+} water for hours",
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "quote", "verdict"),
+    [
+        ("2*3*4", "234", "changed"),
+        ("2**3", "23", "changed"),
+        ("23", "2**3", "changed"),
+        ("`2**3`", "23", "changed"),
+        ("`2**3`", "2**3", "exact"),
+        ("a*b*c", "abc", "changed"),
+        ("*.py and *.md", ".py and .md", "changed"),
+        ("char *p and char *q", "char p and char q", "changed"),
+        ("un**like**ly", "unlikely", "exact"),
+        ("**N**on-*uniform*", "Non-uniform", "exact"),
+        ("**a *very* good**", "a very good", "exact"),
+        ("***fast***", "fast", "exact"),
+    ],
+)
+def test_asterisks_that_are_no_emphasis_belong_to_what_is_said(
+    page: str, quote: str, verdict: str
+) -> None:
+    said = "The heron found that {} is the value of the whole lake."
+
+    assert verify_quote(said.format(quote), said.format(page)).verdict == verdict

@@ -18,7 +18,7 @@ from citewell.answer.facts import (
     opposites_between,
     parse_facts,
 )
-from citewell.core.folding import fold
+from citewell.core.folding import fold, is_typesetting
 from citewell.core.frozen import frozen
 from citewell.core.sequence_match import find_opcodes
 from citewell.core.text import sentence_spans
@@ -188,7 +188,7 @@ def _sentence_start(passage: str, place: int) -> int | None:
     None for a later word: what stands before it could deny the rest.
     """
     starts = [start for start, _ in sentence_spans(passage) if start <= place]
-    is_first = bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
+    is_first = bool(starts) and is_typesetting(passage[starts[-1] : place])
     return starts[-1] if is_first else None
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.difference import mark_difference
-from citewell.core.folding import FoldedText, fold
+from citewell.core.folding import FoldedText, fold, is_typesetting
 from citewell.core.frozen import frozen
 from citewell.core.screen import BLOCK, FOLD, JOINT, UNSURE, unpack_screen
 from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
@@ -242,8 +242,8 @@ def _keeps_rows(span: Span, text: str) -> bool:
     rows = [_ROW.match(line) is not None for line in (first, *lines[1:-1], last)]
     if len(lines) == 1 or not any(map(operator.and_, rows, rows[1:])):
         return True
-    cut_before = rows[0] and fold(text[row_start : span[0]]).text.strip()
-    cut_after = rows[-1] and fold(rest).text.strip()
+    cut_before = rows[0] and not is_typesetting(text[row_start : span[0]])
+    cut_after = rows[-1] and not is_typesetting(rest)
     return not cut_before and not cut_after
 
 
@@ -292,7 +292,7 @@ def _is_fair_omission(before: str, omitted: str) -> bool:
 def _stands_at(span: Span, start: int, text: str) -> bool:
     """Return whether a span begins at `start`, but for marks of Markdown between the two."""
     first, last = sorted((span[0], start))
-    return last - first <= _MOST_MARKS and not fold(text[first:last]).text.strip()
+    return last - first <= _MOST_MARKS and is_typesetting(text[first:last])
 
 
 def _found(verdict: Verdict, quote: str, start: int) -> Verification:

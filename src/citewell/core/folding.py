@@ -31,6 +31,10 @@ _CHANGING = re.compile(
         |\\(?=[\\`*_{}\[\]()\#+.!|<>~-]))""",
     re.MULTILINE | re.VERBOSE,
 )
+# What tells emphasis from other asterisks: fences, code, ends of paragraphs, asterisks.
+_EMPHASIS = re.compile(
+    r"(?P<fence>^[ \t>]{0,20}+(?:`{3,}+|~{3,}+))|`++|\n[ \t]*+\n|\\\*|\*++", re.MULTILINE
+)
 _WRITTEN = {"space": " ", "single": "'", "double": '"', "dash": "-", "ellipsis": "..."}
 _PROMPT = ">>> "
 
@@ -92,14 +96,70 @@ def fold(text: str) -> FoldedText:
     writer = FoldedTextWriter()
     position = 0
     is_session = _PROMPT in text
+    marks = emphasis_marks(text) if "*" in text else set[int]()
     for match in _CHANGING.finditer(text):
         writer.add(text[position : match.start()], position, match.start())
         written = _written(match, is_session=is_session)
+        if text[match.start()] == "*" and match.lastgroup == "dropped":
+            written = "" if match.start() in marks else match[0]
         is_repeated = written == " " and writer.ends_with_space
         writer.add("" if is_repeated else written, match.start(), match.end())
         position = match.end()
     writer.add(text[position:], position, len(text))
     return writer.finish()
+
+
+def is_typesetting(text: str) -> bool:
+    """Return whether nothing of `text` is read: spaces and marks, such as half of an emphasis."""
+    return not fold(text).text.strip(" *")
+
+
+def emphasis_marks(text: str) -> set[int]:
+    """Return where asterisks begin that are emphasis: others are multiplied with, or pointed by.
+
+    They come in pairs of one length within a paragraph, outside of code. A pair inside of a word
+    stands between letters: `un**like**ly`, but not `2*3*4` nor `a*b*c`.
+    """
+    marks: set[int] = set()
+    opened: dict[int, int] = {}
+    code_mark = ""
+    is_fenced = False
+    for match in _EMPHASIS.finditer(text):
+        mark = match[0].strip()
+        if match["fence"]:
+            is_fenced, code_mark = not is_fenced, ""
+        elif is_fenced:
+            continue
+        elif mark.startswith("`"):
+            code_mark = mark if not code_mark else "" if mark == code_mark else code_mark
+        elif not mark:
+            opened, code_mark = {}, ""
+        elif not code_mark and mark.startswith("*"):
+            _pair(text, match.start(), match.end(), opened, marks)
+    return marks
+
+
+def _pair(text: str, start: int, end: int, opened: dict[int, int], marks: set[int]) -> None:
+    """Note the asterisks as the end of the emphasis that is open, or as the beginning of one."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    length = end - start
+    first = opened.get(length)
+    if first is not None and before.strip() and not _is_calculation(text, first, start, length):
+        marks.update((first, start))
+        del opened[length]
+    elif after.strip():
+        opened[length] = start
+
+
+def _is_calculation(text: str, first: int, last: int, length: int) -> bool:
+    """Return whether one of two marks stands between digits, or both in the middle of a word."""
+    sides = [
+        (text[place - 1 : place], text[place + length : place + length + 1])
+        for place in (first, last)
+    ]
+    is_inside = [before.isalnum() and after.isalnum() for before, after in sides]
+    has_digit = any(side.isdecimal() for pair in sides for side in pair)
+    return (any(is_inside) and has_digit) or (all(is_inside) and length == 1)
 
 
 def _written(match: re.Match[str], *, is_session: bool) -> str:

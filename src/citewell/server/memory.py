@@ -22,7 +22,9 @@ _ARENAS = 2
 # 32 MB once large blocks were freed.
 _M_MMAP_THRESHOLD = -3
 _LARGE_BLOCK_BYTES = 4 * 1024**2
-_LOOKS_EVERY_SECONDS = 5.0
+# It takes some 10 ms where there is something to look through.
+_LOOKS_EVERY_SECONDS = 10.0
+_TRIES = 30
 _WORTHWHILE_BYTES = 32 * 1024**2
 
 
@@ -46,15 +48,18 @@ async def keep_giving_memory_back() -> None:
     server would not look for, and pools keep what lies below a block in use
     (`python -m bench.redteam memory`).
     """
-    lowest = resident_bytes()
+    expected = resident_bytes()
+    tries = 0
     while True:
         await anyio.sleep(_LOOKS_EVERY_SECONDS)
-        resident = resident_bytes()
-        if resident > lowest + _WORTHWHILE_BYTES:
-            await anyio.to_thread.run_sync(give_memory_back)
-            lowest = resident_bytes()
-        else:
-            lowest = min(lowest, resident)
+        if resident_bytes() <= expected + _WORTHWHILE_BYTES:
+            expected, tries = min(expected, resident_bytes()), 0
+            continue
+        await anyio.to_thread.run_sync(give_memory_back)
+        tries += 1
+        if tries == _TRIES:
+            # Longer than any call may take: models and caches, which stay.
+            expected, tries = resident_bytes(), 0
 
 
 def give_memory_back() -> None:
