@@ -41,7 +41,7 @@ _PAGES: dict[str, tuple[str, str]] = {
 
 
 async def attack() -> AsyncIterator[Attempt]:
-    """Read each page, and see how long the event loop waits meanwhile."""
+    """Read each page, and see for how long the event loop does one thing meanwhile."""
     sandbox = Sandbox(preload=("citewell.ingest.reading",))
     sandbox.warm_up()
     for what, (content_type, text) in _PAGES.items():
@@ -54,9 +54,10 @@ async def _read(what: str, content_type: str, body: bytes, sandbox: Sandbox) -> 
 
     async def watch() -> None:
         while True:
-            before = time.perf_counter()
+            # CPU time of the loop's own thread: what else the machine does is not counted.
+            before = time.thread_time()
             await anyio.sleep(0.01)
-            pauses.append(time.perf_counter() - before - 0.01)
+            pauses.append(time.thread_time() - before)
 
     started = time.perf_counter()
     async with anyio.create_task_group() as tasks:
@@ -81,5 +82,7 @@ async def _read(what: str, content_type: str, body: bytes, sandbox: Sandbox) -> 
     seconds, pause = time.perf_counter() - started, max(pauses)
     held = seconds < CPU_SECONDS and pause < _LONGEST_PAUSE_SECONDS
     return Attempt(
-        what=what, held=held, outcome=f"{outcome} in {seconds:.1f} s, pause {pause:.2f} s"
+        what=what,
+        held=held,
+        outcome=f"{outcome} in {seconds:.1f} s, the loop busy for {pause:.2f} s",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from citewell.core.off_loop import in_thread
 from citewell.core.records import Page, PageText
 from citewell.store.filters import allowed_pages
 from citewell.store.nouns import Nouns
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
     from citewell.core.library import LooseFolder, PageList, PageQuery
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
-    from citewell.store.session import Database, Session
+    from citewell.store.session import Database, Row, Session
+
+
+# A link is about as many characters of JSON, which is what SQLite gives.
+_CHARACTERS_PER_OBJECT = 100
+_LONG_CHARACTERS = 100_000
 
 
 class StoredPages(Nouns, Store):
@@ -91,17 +97,8 @@ class StoredPages(Nouns, Store):
         row = await self._database.fetch_one("whole_page", values)
         if row is None:
             return None
-        return Page(
-            info=read_page_info(row),
-            text=row["whole_text"],
-            sections=tuple(map(read_section, read_objects(row["all_sections"]))),
-            links=tuple(map(read_link, read_objects(row["all_links"]))),
-            images=tuple(map(read_image, read_objects(row["all_images"]))),
-            canonical_url=row["canonical_url"],
-            description=row["description"],
-            structured_data=row["structured_data"],
-            screen=row["screen"],
-        )
+        # Tens of thousands of links take a tenth of a second, and others wait.
+        return await in_thread(_read_page, row) if _is_long(row) else _read_page(row)
 
     @override
     async def page_texts(self, source_ids: Sequence[int]) -> dict[int, PageText]:
@@ -263,3 +260,24 @@ class StoredPages(Nouns, Store):
         from citewell.store import graph
 
         return await self._database.view(partial(graph.graph_counts, where=where))
+
+
+def _is_long(row: Row) -> bool:
+    """Return whether a row of `whole_page` holds very many sections, links and images."""
+    held = [row[name] or () for name in ("all_sections", "all_links", "all_images")]
+    sizes = (len(each) * (1 if isinstance(each, str) else _CHARACTERS_PER_OBJECT) for each in held)
+    return sum(sizes) > _LONG_CHARACTERS
+
+
+def _read_page(row: Row) -> Page:
+    return Page(
+        info=read_page_info(row),
+        text=row["whole_text"],
+        sections=tuple(map(read_section, read_objects(row["all_sections"]))),
+        links=tuple(map(read_link, read_objects(row["all_links"]))),
+        images=tuple(map(read_image, read_objects(row["all_images"]))),
+        canonical_url=row["canonical_url"],
+        description=row["description"],
+        structured_data=row["structured_data"],
+        screen=row["screen"],
+    )
