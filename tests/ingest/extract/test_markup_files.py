@@ -333,3 +333,16 @@ After.
 """,
         ]
     )
+
+
+def test_asciidoc_reads_programs_without_delimiters_attributes_in_attributes_and_pictures() -> None:
+    source = (
+        "= Fen\n:host: https://fen.example\n:page: {host}/{name}\n:name: heron\n\n"
+        'image:{host}/b.svg["Build", link="{host}"] Read link:{page}[this].\n\n'
+        "[source, sh, subs=attributes]\nfetch {page} \\\n  --deep\n\nDone.\n"
+    )
+
+    assert extracted(source, "asciidoc").text.replace("\n\n\n", "\n\n") == (
+        "# Fen\n\n![Build](https://fen.example/b.svg) Read [this](https://fen.example/heron).\n\n"
+        "```sh\nfetch https://fen.example/heron \\\n  --deep\n```\n\nDone.\n"
+    )

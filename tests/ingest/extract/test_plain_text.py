@@ -99,3 +99,15 @@ def test_a_message_that_cannot_be_decoded_is_shown_as_it_was_sent() -> None:
 def test_a_letter_that_begins_with_from_is_no_archive() -> None:
     assert extracted("From the pond\nDear heron, come back.\n", "text").title == "From the pond"
     assert extracted("# Install notes\n\nRun it.\n", "text").title == "Install notes"
+
+
+def test_a_saved_message_is_read_as_mail_without_the_envelope_of_an_archive() -> None:
+    source = (
+        "Return-Path: <a@fen.example>\nReceived: by fen.example\n\twith SMTP\nFrom: Ann <a@fen.example>\n"
+        "Subject: Two herons\n\nThey wade.\n"
+    )
+
+    page = extracted(source, "text")
+
+    assert page.title == "Two herons"
+    assert page.text == "## Two herons\n\nFrom: Ann <a@fen.example>\n\nThey wade.\n"

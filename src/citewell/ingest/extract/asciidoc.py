@@ -45,6 +45,7 @@ _LINK = re.compile(
     r"(?:link:)?(https?://[^\s\[\]<>]{1,300}+)\[([^\[\]]{0,300}+)\]"
     r"|link:([^\s\[\]]{1,300}+)\[([^\[\]]{0,300}+)\]"
 )
+_IMAGE = re.compile(r"(?<![\w:])image:(?!:)([^\s\[\]]{1,300}+)\[([^\[\]]{0,300}+)\]")
 _CROSS_REFERENCE = re.compile(
     r"<<([^<>,]{1,200})(?:,([^<>]{0,300}))?>>|xref:([^\s\[\]]{1,300})\[([^\[\]]{0,300})\]"
 )
@@ -57,6 +58,9 @@ _INLINE_MACRO = re.compile(
     r"(?:kbd|btn|menu|footnote|pass|stem|latexmath|indexterm2?):[^\s\[\]]{0,100}\[([^\[\]]{0,500})\]"
 )
 
+_CODE_STYLES = frozenset({"source", "listing", "literal"})
+# What an attribute stands for can name others; a line of them must not grow without end.
+_MOST_RESOLVED_CHARACTERS = 5_000
 _DELIMITERS = frozenset({"----", "....", "====", "****", "____", "++++", "////", "--", "```"})
 _VERBATIM = frozenset({"----", "....", "```", "++++", "////"})
 _LABELS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -168,6 +172,8 @@ class _Reader:
         parts = [part.strip() for part in self._style.split(",")]
         language = parts[1] if len(parts) > 1 and parts[0] in ("source", "") else ""
         language = language if language.isalnum() else ""
+        if "attributes" in self._style:
+            content = [self._resolve(line) for line in content]
         fence = "```"
         while any(line.lstrip().startswith(fence) for line in content):
             fence += "`"
@@ -227,7 +233,8 @@ class _Reader:
         attribute = _ATTRIBUTE.fullmatch(line)
         if attribute:
             if len(self._attributes) < _MAX_ATTRIBUTES:
-                self._attributes[attribute.group(1)] = (attribute.group(2) or "")[:300]
+                value = self._resolve(attribute.group(2) or "")
+                self._attributes[attribute.group(1)] = value[:300]
             return True
         macro = _MACRO.fullmatch(line)
         if macro:
@@ -251,6 +258,10 @@ class _Reader:
     def _parse_text(self, line: str) -> None:
         if line and self._is_comment():
             self._skip_comment("")
+            return
+        if line and self._style.partition(",")[0].strip() in _CODE_STYLES:
+            # Without delimiters, the paragraph is the program.
+            self._write_code([line, *self._take_until("")])
             return
         heading = _HEADING.fullmatch(line)
         if heading:
@@ -283,12 +294,20 @@ class _Reader:
             words = f"{label_of(kind)} {words}" if kind else words
         self._output.append(words)
 
+    def _resolve(self, text: str) -> str:
+        """Return text with the values of the attributes that it names, and of those in these."""
+        for _ in range(2):
+            if "{" not in text or len(text) > _MOST_RESOLVED_CHARACTERS:
+                break
+            text = _USE.sub(lambda use: self._attributes.get(use.group(1), use.group()), text)
+        return text
+
     def _inline(self, text: str) -> str:
         """Return a line with its links, references and emphasis in Markdown."""
         if "{" in text:
-            text = _SILENT_USE.sub("", text)
-            text = _USE.sub(lambda use: self._attributes.get(use.group(1), use.group()), text)
+            text = self._resolve(_SILENT_USE.sub("", text))
         if "[" in text:
+            text = _IMAGE.sub(_markdown_image, text)
             text = _LINK.sub(_markdown_link, text)
             text = _ROLE.sub(r"\1", _INLINE_MACRO.sub(r"\1", _ANCHOR.sub("", text)))
         if "<<" in text or "xref:" in text:
@@ -302,6 +321,11 @@ class _Reader:
         if "*" in text:
             text = _STRONG.sub(r"**\1**", text)
         return _EMPHASISED.sub(r"*\1*", text) if "_" in text else text
+
+
+def _markdown_image(image: re.Match[str]) -> str:
+    words = image.group(2).partition(",")[0].strip().strip('"')
+    return f"![{words}]({image.group(1)})"
 
 
 def _markdown_link(link: re.Match[str]) -> str:

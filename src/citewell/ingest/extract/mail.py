@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"^From .{1,200}$", re.MULTILINE)
 _HEADER = re.compile(r"[A-Z][A-Za-z-]{1,40}: ?\S")
+# The headers of a single message, of which every one has some.
+_HEADERS = re.compile(r"(?:[A-Z][\w-]{1,40}:.{0,2000}\n(?:[ \t].{0,2000}\n){0,50}){3,100}\n")
+_SURE_HEADERS = re.compile(r"^(?:Received|Message-I[Dd]|MIME-Version|Return-Path):", re.MULTILINE)
+_MOST_HEADERS = 50_000
 _SHOWN_HEADERS = ("From", "To", "Date")
 
 
@@ -31,13 +35,22 @@ class Message:
 
 
 def is_mail(text: str) -> bool:
-    """Return whether text is an mbox file: a line of its envelope, then a header."""
+    """Return whether text is a message, or an mbox file: a line of its envelope, then a header."""
+    if _is_message(text):
+        return True
     first, _, rest = text.lstrip("\n").partition("\n")
     return bool(_SEPARATOR.fullmatch(first.rstrip("\r"))) and bool(_HEADER.match(rest))
 
 
+def _is_message(text: str) -> bool:
+    headers = _HEADERS.match(text.lstrip("\n").replace("\r\n", "\n")[:_MOST_HEADERS])
+    return headers is not None and bool(_SURE_HEADERS.search(headers.group()))
+
+
 def mail_messages(text: str) -> list[Message]:
     """Return the messages of an mbox file in their order; attachments are left out."""
+    if _is_message(text):
+        return [_parse_message(text.lstrip("\r\n"))]
     found = [
         match
         for match in _SEPARATOR.finditer(text)
