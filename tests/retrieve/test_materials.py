@@ -113,3 +113,12 @@ def test_a_few_words_must_be_nearer_to_the_query_than_a_paragraph() -> None:
     )
 
     assert ranked == [1]
+
+
+def test_what_announces_code_goes_with_it_under_its_heading() -> None:
+    text = "## Limits\n\nSet it so:\n\n```\nlimit = 3\n```\n\nBirds: they fly."
+
+    assert split_material(text) == [
+        "## Limits\n\nSet it so:\n\n```\nlimit = 3\n```",
+        "Birds: they fly.",
+    ]

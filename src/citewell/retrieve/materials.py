@@ -24,6 +24,7 @@ MAX_PIECE_CHARACTERS = 1_500
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _HEADING = re.compile(r"#{1,6} [^\n]{1,300}")
+_LEAD_IN = re.compile(r"\S.{0,250}[:：]", re.DOTALL)
 # Two gaps inside a line are columns; one may be a sentence's end.
 _GAP = re.compile(r"(?<=\S) {2,}+(?=\S)")
 # Below these lies unrelated text, for long paragraphs and for short ones: a few words are near to
@@ -35,9 +36,9 @@ _SHORT_CHARACTERS = 100
 def split_material(text: str) -> list[str]:
     """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
-    A heading goes with the paragraph below it. Code and tables keep their lines and columns. A long
-    paragraph is cut after a sentence where there is one, code and tables after a line; each part is
-    fenced, or has the table's header.
+    A heading goes with the paragraph below it, and so does "for example:". Code and tables keep
+    their lines and columns. A long paragraph is cut after a sentence where there is one, code and
+    tables after a line; each part is fenced, or has the table's header.
     """
     pieces: list[str] = []
     headings: list[str] = []
@@ -47,6 +48,9 @@ def split_material(text: str) -> list[str]:
             # The last of several; those above it are about more than what follows.
             pieces += headings
             headings = [" ".join(paragraph.split())]
+            continue
+        if _LEAD_IN.fullmatch(paragraph) and not _is_laid_out(paragraph):
+            headings = ["\n\n".join([*headings, " ".join(paragraph.split())])]
             continue
         parts = (
             _cut_laid_out(paragraph.rstrip()) if _is_laid_out(paragraph) else _sentences(paragraph)
