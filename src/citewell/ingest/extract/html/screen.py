@@ -39,10 +39,10 @@ _BLOCK_CLASSES = ("activetabletab", "tabletab", "icona")
 _PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
 # What style sheets hide, some until it is clicked or pointed at: pragmas of Nim, tooltips, menus,
-# the maker of a gallery, ends of tabs, what is for browsers without scripts.
+# the maker of a gallery, ends of tabs, what is for browsers without scripts, parts of addresses.
 _HIDDEN_CLASSES = (
     "pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu",
-    "sphx-glr-signature", "tabend", "hide-when-js-enabled",
+    "sphx-glr-signature", "tabend", "hide-when-js-enabled", "obfuscator",
 )  # fmt: skip
 # Haddock lets the link to a source float, and hides some of its captions.
 _FLOATING_LINK = "Source"
