@@ -27,10 +27,12 @@ BUILT_AT_RUN_TIME = {
     "citewell.ingest.content_types.labels": "collected as `_PATTERNS`",
     "citewell.ingest.extract.html.title": "an escaped name after one dash",
     "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
+    "citewell.research.compare": "an escaped name between the ends of words",
     "citewell.research.frontier": "an escaped name",
     "citewell.retrieve.releases": "an escaped name between the ends of words",
     "citewell.server.console.pages": "an escaped address before single marks",
     "citewell.tools.websites.field_words": "collected as `_PATTERNS`",
+    "citewell.web.render.shell": "an id of letters, digits and dashes, of which at most twenty are looked for",
 }
 # What the package once had, and a page of a few hundred bytes could stop the server with.
 SLOW_PATTERNS = {
