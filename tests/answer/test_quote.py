@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.answer.results import block, quotes_of
@@ -177,10 +178,12 @@ def test_code_that_is_too_long_is_cut_between_its_lines() -> None:
     assert quote.endswith("\nheron = wade(in_water=True)")
 
 
-def test_what_only_points_elsewhere_is_not_quoted() -> None:
-    text = "Source: [lib/heron.py](https://example.org/heron.py)\n\nA bird that wades."
-
-    assert best_sentence("heron", text) == "A bird that wades."
+@pytest.mark.parametrize(
+    "pointer",
+    ["Source: [lib/heron.py](https://example.org/heron.py)", "Defined in lib/heron.py, line 3."],
+)
+def test_what_only_points_elsewhere_is_not_quoted(pointer: str) -> None:
+    assert best_sentence("heron", f"{pointer}\n\nA bird that wades.") == "A bird that wades."
 
 
 def test_the_sentence_that_defines_a_term_is_quoted_first() -> None:
@@ -352,6 +355,32 @@ def test_what_a_reader_takes_for_the_answer_comes_first() -> None:
 
     assert unread[0] == "Herons eat fish at dawn."
     assert read[:2] == ["Herons eat frogs.", "Herons eat fish at dawn."]
+
+
+def test_sentences_that_answer_together_come_before_a_better_one_that_stands_alone() -> None:
+    passages = [
+        PassageText(text="Herons eat at dawn."),
+        PassageText(text="Herons eat fish. Herons eat frogs."),
+    ]
+    reads = {(0, 0): 1.2, (1, 0): 1.0, (1, 1): 1.0}
+
+    best, *_ = choose_quotes(
+        parse_query("What do herons eat?"), passages, limits=QuoteLimits(), reads=reads
+    )
+
+    assert (best.passage, best.start, best.end) == (1, 0, len(passages[1].text))
+
+
+def test_more_is_quoted_where_the_best_quote_holds_a_smaller_share_of_the_odds() -> None:
+    passages = [PassageText(text=f"Herons eat {food}.") for food in ("fish", "frogs", "mice")]
+
+    def count_quotes(least_chance: float) -> int:
+        limits = QuoteLimits(
+            first_tokens=8, total_tokens=100, doubtful_tokens=400, least_chance=least_chance
+        )
+        return len(choose_quotes(parse_query("What do herons eat?"), passages, limits=limits))
+
+    assert (count_quotes(0.3), count_quotes(0.4)) == (1, 3)
 
 
 def test_a_note_on_versions_is_not_quoted_along_with_what_answers() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 # Two points below what was measured: a single question is 1.6 points.
 FLOORS = {
     "evidence: answer within": 94.5,
-    "evidence: top page right": 92.0,
+    "evidence: top page right": 93.0,
     "previews: answer within": 82.0,
     "search: answer within": 91.5,
     "search: top page right": 90.0,
@@ -33,7 +33,8 @@ FLOORS = {
 }
 CEILINGS = {
     "evidence: median bytes": 900,
-    "evidence: most bytes": 2_900,
+    # 2,910 since one answer, a warning with the sentence before it, is quoted first and whole.
+    "evidence: most bytes": 2_950,
     "previews: most bytes": 3_500,
     "search: most bytes": 5_400,
     "calls: mean": 1.4,

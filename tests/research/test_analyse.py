@@ -69,6 +69,27 @@ def test_a_given_intent_is_kept() -> None:
             ],
         ),
         (
+            "HTTP client: how long until a request is given up, and which code do I see then?",
+            [
+                "HTTP client: how long until a request is given up",
+                "which code do I see then? (HTTP client)",
+            ],
+        ),
+        (
+            "What goes into the header for Japanese, and what for Polish?",
+            [
+                "What goes into the header for Japanese",
+                "what for Polish? (What goes into the header for Japanese)",
+            ],
+        ),
+        (
+            "What is the difference between herons and egrets, and where do cranes live in winter?",
+            [
+                "What is the difference between herons and egrets",
+                "where do cranes live in winter?",
+            ],
+        ),
+        (
             "We compare names of Macs with those of our database. They differ. What is wrong?",
             ["We compare names of Macs with those of our database. They differ. What is wrong?"],
         ),

@@ -75,6 +75,16 @@ def test_a_word_that_nothing_stored_holds_counts_against_the_answer() -> None:
     assert unknown.support < known.support
 
 
+def test_words_of_which_nothing_stored_holds_most_are_not_supported() -> None:
+    found = ranked("A TLS certificate is read by the server when it starts.")
+    question = "kubernetes ingress tls certificate"
+
+    assert judge(question, found, cosine=0.95, reads=[4.0]).is_supported
+    assert not judge(
+        question, found, cosine=0.95, unknown_words=("kubernetes", "ingress"), reads=[4.0]
+    ).is_supported
+
+
 def test_a_name_that_nothing_stored_holds_weighs_more_than_one_that_was_not_found() -> None:
     found = ranked("scipy.cluster has kmeans and other clustering algorithms of scipy.")
     question = "Does scipy.cluster have DBSCAN?"
@@ -163,3 +173,13 @@ def test_what_the_reader_says_moves_the_support_both_ways() -> None:
 
     assert judge(query, chunks, cosine=None, reads=[-7.0, -6.0]).support < without
     assert judge(query, chunks, cosine=None, reads=[-7.0, 6.0]).support > 0.9
+
+
+def test_a_quote_is_the_surer_the_more_of_the_odds_it_holds() -> None:
+    query, chunks = "How is a sensor calibrated?", ranked("A sensor is calibrated with water.")
+    judgement = judge(query, chunks, cosine=None, reads=[2.0])
+
+    sure, doubtful = (judgement.confidence_in(chance=each, share=1.0) for each in (0.9, 0.2))
+
+    assert sure > 0.5 > doubtful
+    assert judgement.least_chance(sure) == pytest.approx(0.9)

@@ -51,6 +51,8 @@ FRAME_TOKENS = 90
 # between takes more tokens than another frame.
 _MOST_BETWEEN = 80
 _LONGEST_QUOTE = 300
+# Spans that the first quote can be grown from.
+_OPENINGS = 6
 # How fast a quote's standing falls with its score below the best.
 _SCORE_SCALE = 2.0
 
@@ -70,6 +72,9 @@ class QuoteLimits:
     """False: a sentence alone, though it refer to the one before it."""
     total_tokens: int | None = None
     """Of all quotes with their frames, which are filled as far as they go; None: no such limit."""
+    doubtful_tokens: int = 0
+    """The same where the best quote's chance is below `least_chance`."""
+    least_chance: float = 0.0
 
 
 @frozen
@@ -84,6 +89,8 @@ class QuotedSpan:
     """Its standing beside the best one's, 0 to 1."""
     is_cut: bool
     """Whether it stops inside a unit, for its length."""
+    chance: float = 1.0
+    """The probability that the answer stands in it, if it stands in any of the passages."""
 
 
 def choose_quotes(
@@ -107,6 +114,7 @@ def choose_quotes(
     picker = _Picker(
         query, passages, scores=scores, spread=spread, limits=limits, taken=set(quoted)
     )
+    picker.open(spans, is_read=bool(reads))
     for span in spans:
         if picker.is_done(span):
             break
@@ -145,9 +153,26 @@ class _Picker:
         self._scores = scores
         self._spread = spread
         self._best = max(scores.values(), default=0.0)
+        self._odds = {place: math.exp(score - self._best) for place, score in scores.items()}
+        self._all_odds = math.fsum(self._odds.values()) or 1.0
         self._left = math.inf if limits.total_tokens is None else limits.total_tokens
         self._drafts: list[_Draft] = []
         self._counts: Counter[tuple[int, int] | int] = Counter()
+
+    def open(self, spans: Sequence[RankedSpan], *, is_read: bool) -> None:
+        """Quote first what most probably holds the answer, of what the best spans grow to.
+
+        Where a reader had a say, scores are log-odds: sentences that say something together
+        outweigh a better one that stands alone.
+        """
+        free = [span for span in spans if (span.passage, span.unit) not in self.taken]
+        if not free:
+            return
+        best = free[: _OPENINGS if is_read else 1]
+        self.add(max(best, key=lambda span: self._chance(span, self._grow(span))))
+        limits = self._limits
+        if limits.total_tokens is not None and self.quotes()[0].chance < limits.least_chance:
+            self._left += limits.doubtful_tokens - limits.total_tokens
 
     def is_done(self, span: RankedSpan) -> bool:
         """Return whether neither this span nor any after it can be quoted."""
@@ -185,19 +210,7 @@ class _Picker:
         is_full = len(self._drafts) == self._limits.max_quotes
         if is_full or self._counts[section] >= self._most_of_section(span):
             return
-        limits = self._limits
-        room = limits.other_tokens if self._drafts else limits.first_tokens
-        longest = max(room, limits.longest_tokens)
-        units = grow(
-            span,
-            self._passages[span.passage].text,
-            self._scores,
-            self.taken,
-            max_tokens=room,
-            longest=longest,
-            with_context=limits.with_context,
-        )
-        draft = self._draft(span, units, max_tokens=longest)
+        draft = self._draft(span, self._grow(span), max_tokens=self._longest)
         cost = draft.tokens + FRAME_TOKENS
         if self._drafts and cost > self._left:
             return
@@ -217,9 +230,33 @@ class _Picker:
                 share=min(1.0, math.exp((draft.span.score - self._best) / _SCORE_SCALE))
                 if place
                 else 1.0,
+                chance=self._chance(draft.span, draft.units),
             )
             for place, draft in enumerate(self._drafts)
         ]
+
+    @property
+    def _room(self) -> int:
+        return self._limits.other_tokens if self._drafts else self._limits.first_tokens
+
+    @property
+    def _longest(self) -> int:
+        return max(self._room, self._limits.longest_tokens)
+
+    def _grow(self, span: RankedSpan) -> tuple[int, int]:
+        return grow(
+            span,
+            self._passages[span.passage].text,
+            self._scores,
+            self.taken,
+            max_tokens=self._room,
+            longest=self._longest,
+            with_context=self._limits.with_context,
+        )
+
+    def _chance(self, span: RankedSpan, units: tuple[int, int]) -> float:
+        places = ((span.passage, unit) for unit in range(units[0], units[1] + 1))
+        return math.fsum(self._odds.get(place, 0.0) for place in places) / self._all_odds
 
     def _most_of_section(self, span: RankedSpan) -> int:
         if self._limits.total_tokens is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from citewell.core.answer_types import agreement
 from citewell.core.definitions import asked_terms, defines
+from citewell.core.difference import SAYS_WHERE
 from citewell.core.frozen import frozen
 from citewell.core.odds import log_odds
 from citewell.core.text import after_quote_marks, chunk_sentences
@@ -264,7 +265,7 @@ def _kind_of(quoted: str, following: str) -> UnitKind:
         return "code"
     if text.startswith("|"):
         return "row"
-    if text.startswith(("![", "[![")):
+    if text.startswith(("![", "[![")) or SAYS_WHERE.fullmatch(text):
         return "pointer"
     if _NAME.match(text):
         return "name"

@@ -73,7 +73,9 @@ class AnswerView:
         shown = quotes if self.is_full else _best(quotes)
         if shown:
             yield from self._cautions()
-            if self.result["answered"] and not is_sure(quote.get("confidence") for quote in quotes):
+            is_doubtful = not is_sure(quote.get("confidence") for quote in quotes)
+            # Beside a warning of what is missing, this would contradict it.
+            if self.result["answered"] and is_doubtful and not self.result.get("notice"):
                 yield Text("These quotes may answer it.\n", style="bold yellow")
             sources = {source["number"]: source for source in self.result["sources"]}
             asked = _words_asked(self.question)

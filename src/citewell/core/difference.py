@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
 _WORD = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 # Where in its file a symbol is defined changes with every release.
-_SAYS_WHERE = re.compile(r"Defined in \S+, line \d+\.")
+SAYS_WHERE = re.compile(r"Defined in \S+, line \d+\.")
 _MOST_PARAGRAPHS = 3_000
 _MOST_WORDS = 3_000
 _MOST_PAIRED = 30
@@ -116,7 +116,7 @@ def _paragraphs(text: str, span: Span) -> list[Span]:
     spans = [
         (match.start(), match.start() + len(match[0].rstrip()))
         for match in _PARAGRAPH.finditer(text, start, end)
-        if not _SAYS_WHERE.fullmatch(match[0].strip())
+        if not SAYS_WHERE.fullmatch(match[0].strip())
     ]
     return spans[:_MOST_PARAGRAPHS]
 

@@ -46,6 +46,8 @@ _SENTENCE_END = re.compile(r"[a-z0-9)\"'][.?!] +[A-Z]|[。？！]")
 # What is longer is prose, and slow to take apart.
 _LONGEST_COMPARISON = 300
 _LONGEST_SUBJECT = 200
+# What a question is about stands before a colon, or in the sentences before the asking one.
+_SUBJECT = re.compile(r"^(?P<subject>.+?)(?::|[.!?])\s+(?:\S+\s+){2,}\S+$")
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|they|them|their|each|those|these|there|ones?|same|either|both)\b"
     r"|それ|その|これ|この|また",
@@ -141,10 +143,14 @@ def _split(query: str) -> tuple[str, ...]:
 
 
 def _with_subject(part: str, first: str) -> str:
-    """Return a later part with the first behind it, where it refers to what that is about."""
-    if not _REFERS_BACK.search(part) or len(first) > _LONGEST_SUBJECT:
-        return part
-    return f"{part} ({first.rstrip(' ?？')})"
+    """Return a later part with what it is about behind it: the first, or the subject of that."""
+    subject = first.rstrip(" ?？")
+    # A single word asks nothing without the part before it: "and what for Polish?"
+    is_elliptic = len(content_words(part)) == 1 and " " in part
+    if not (is_elliptic or _REFERS_BACK.search(part)):
+        named = _SUBJECT.match(subject)
+        subject = named["subject"] if named else ""
+    return f"{part} ({subject})" if 0 < len(subject) <= _LONGEST_SUBJECT else part
 
 
 def _split_question(question: str) -> list[str]:
@@ -162,6 +168,9 @@ def _sides_of_comparison(query: str) -> tuple[str, ...]:
     plain = " ".join(query.split()).rstrip(" ?？.。")
     # In several sentences "compare" belongs to the story as often as to the question.
     if len(plain) > _LONGEST_COMPARISON or _SENTENCE_END.search(plain):
+        return ()
+    # A question beside the comparison would be taken for one of its sides.
+    if _CONJUNCTION.search(plain):
         return ()
     for pattern in _SIDES:
         if found := pattern.search(plain):

@@ -42,13 +42,13 @@ _LEAST_SHOWN = 0.1
 _NEAREST_QUOTES = 2
 _MOST_QUOTES = 7
 _QUOTES_PER_PART = 3
-_OTHER_TOKENS = 100
+_OTHER_TOKENS = 70
 _LONGEST_TOKENS = 150
 # Of all quotes with their frames; the brief's own frame takes about 90 more. Where the best quote
-# hardly answers more often than not, the answer is often further down.
-_USUAL_TOKENS = 470
-_DOUBTFUL_TOKENS = 1_040
-_DOUBTFUL = 0.4
+# answers hardly more than once in three times, the answer is often further down.
+_USUAL_TOKENS = 440
+_DOUBTFUL_TOKENS = 980
+_DOUBTFUL = 0.35
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
@@ -113,13 +113,16 @@ def _limits(run: ResearchRun, parts: Sequence[str], *, answered: bool) -> QuoteL
     """Return how much is quoted for each part: more where the first quote may well not answer."""
     if not answered:
         return QuoteLimits(max_quotes=_NEAREST_QUOTES)
-    is_sure = len(parts) == 1 and run.judgements[parts[0]].confidence >= _DOUBTFUL
-    total = _USUAL_TOKENS if is_sure else _DOUBTFUL_TOKENS
+    usual, least_chance = _DOUBTFUL_TOKENS // len(parts), 0.0
+    if len(parts) == 1:
+        usual, least_chance = _USUAL_TOKENS, run.judgements[parts[0]].least_chance(_DOUBTFUL)
     return QuoteLimits(
         max_quotes=max(_MOST_QUOTES, _QUOTES_PER_PART * len(parts)),
         other_tokens=_OTHER_TOKENS,
         longest_tokens=_LONGEST_TOKENS,
-        total_tokens=total // len(parts),
+        total_tokens=usual,
+        doubtful_tokens=_DOUBTFUL_TOKENS,
+        least_chance=least_chance,
     )
 
 
@@ -138,7 +141,10 @@ async def _quote(
         limits=_limits(run, asked, answered=answered),
         embedder=run.parts.embedder,
     )
-    quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]
+    quotes = [each.as_quote() for each in chosen]
+    if is_comparison:
+        sides = [_side_of(each, parts) for each in chosen]
+        quotes = [replace(each, sub_query=side) for each, side in zip(quotes, sides, strict=True)]
     return await _checked_quotes(run, quotes)
 
 
@@ -164,12 +170,13 @@ def _mark_cuts(quote: Quote, text: str, *, is_passage: bool) -> Quote:
     )
 
 
-def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:
-    """Return the part that a quote is for; one for the whole question goes to the nearest."""
-    if quote.part in parts:
-        return quote.part
+def _side_of(quote: ChosenQuote, parts: Sequence[str]) -> str:
+    """Return the side of a comparison that a quote speaks of, its own part if of none more."""
     held = frozenset(content_words(quote.text))
-    return max(parts, key=lambda part: len(held.intersection(content_words(part))))
+    return max(
+        parts,
+        key=lambda part: (len(held.intersection(content_words(part))), part == quote.part),
+    )
 
 
 def _as_quote(block: Block) -> Quote:

@@ -201,11 +201,12 @@ def _left_by(
     definitions: Sequence[QuotedSpan], own: JudgedPart, limits: QuoteLimits
 ) -> QuoteLimits:
     """Return the limits for what is quoted beside the definitions."""
-    if limits.total_tokens is None:
+    if limits.total_tokens is None or not definitions:
         return limits
     texts = [own.passages[span.passage].text[span.start : span.end] for span in definitions]
     taken = sum(count_tokens(text) + FRAME_TOKENS for text in texts)
-    return replace(limits, total_tokens=max(limits.total_tokens - taken, 0))
+    left = max(limits.total_tokens - taken, 0)
+    return replace(limits, total_tokens=left, least_chance=0.0)
 
 
 async def quote_passages(
@@ -288,7 +289,7 @@ def _weigh(part: str, spans: Sequence[QuotedSpan], own: JudgedPart) -> list[Chos
             span=span,
             part=part,
             relevance=standing * span.share,
-            confidence=own.judgement.confidence * span.share,
+            confidence=own.judgement.confidence_in(chance=span.chance, share=span.share),
         )
         for span in spans
     ]

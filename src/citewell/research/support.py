@@ -69,6 +69,10 @@ _USUAL_UNITS = 30
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
 _QUOTE_SLOPE, _QUOTE_BIAS = 0.36, -0.78
+# The same where a reader read them, given also how much of the odds of all units the quote holds:
+# fitted on the looked-at sets, by sites left out (bench/reports/questions.md).
+_READ_QUOTE_SLOPE, _CHANCE_WEIGHT, _READ_QUOTE_BIAS = 0.86, 1.71, -0.4
+_LEAST_CHANCE = 0.001
 
 _CANDIDATES = 80
 _NAMED_WORDS = 5
@@ -91,6 +95,9 @@ _HIRAGANA_WORTH = 0.3
 # first for any question. Of the answerable ones of bench/questions.py none has less than .42 once
 # its slips are corrected.
 _LEAST_HELD = 1 / 3
+# What share of it may be words that nothing stored holds: of the questions of six sets that were
+# answered rightly, none has more than .31.
+_MOST_UNKNOWN = 0.4
 
 
 @frozen
@@ -109,17 +116,32 @@ class Judgement:
     """The probability that they hold what it asks for."""
     missing: Mapping[str, float]
     """The words of the question that the best two lack, with the share each has in it."""
+    is_read: bool = False
+    """Whether a reader had a say."""
 
     @property
     def is_supported(self) -> bool:
         """Whether the question can be said to have been answered."""
         return self.support >= SUPPORTED
 
-    @property
-    def confidence(self) -> float:
-        """The probability that the best quote answers: the chunks may, and the quote miss it."""
-        odds = _QUOTE_SLOPE * log_odds(self.support) + _QUOTE_BIAS
-        return from_log_odds(odds)
+    def confidence_in(self, *, chance: float, share: float) -> float:
+        """Return the probability that a quote answers.
+
+        `chance` is that of the answer standing in it if it stands anywhere, `share` its standing
+        beside the best quote, which decides where no reader had a say.
+        """
+        support = log_odds(self.support)
+        if not self.is_read:
+            return share * from_log_odds(_QUOTE_SLOPE * support + _QUOTE_BIAS)
+        held = _CHANCE_WEIGHT * math.log(max(chance, _LEAST_CHANCE))
+        return from_log_odds(_READ_QUOTE_SLOPE * support + held + _READ_QUOTE_BIAS)
+
+    def least_chance(self, confidence: float) -> float:
+        """Return the chance from which on the best quote answers with this confidence."""
+        if not self.is_read:
+            return 0.0 if self.confidence_in(chance=1.0, share=1.0) >= confidence else math.inf
+        odds = log_odds(confidence) - _READ_QUOTE_SLOPE * log_odds(self.support) - _READ_QUOTE_BIAS
+        return math.exp(odds / _CHANCE_WEIGHT)
 
     @property
     def is_settled(self) -> bool:
@@ -148,7 +170,8 @@ def judge(
     held = [_words_of(chunk).intersection(asked.worth) for chunk in found[:_CANDIDATES]]
     is_near = _coverage(asked.worth, frozenset[str]().union(*held)) >= _LEAST_HELD or asked.is_cjk
     unknown = [word for word in unknown_words if word in query]
-    if row is not None and is_near:
+    is_unknown = _coverage(asked.worth, _word_set(" ".join(unknown))) > _MOST_UNKNOWN
+    if row is not None and is_near and not is_unknown:
         support = _probability(row, knows_cosine=cosine is not None)
         support = _with_names_and_rank(query, support, chunks[:_CANDIDATES], unknown=unknown)
         support = _with_reads(support, reads)
@@ -158,6 +181,7 @@ def judge(
     return Judgement(
         support=support,
         missing=_missing(asked.worth, held),
+        is_read=bool(reads),
     )
 
 
