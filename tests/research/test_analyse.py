@@ -90,6 +90,10 @@ def test_a_given_intent_is_kept() -> None:
             ],
         ),
         (
+            "I mistype the password, hang up and do it all again: never banned. What is missing?",
+            ["I mistype the password, hang up and do it all again: never banned. What is missing?"],
+        ),
+        (
             "We compare names of Macs with those of our database. They differ. What is wrong?",
             ["We compare names of Macs with those of our database. They differ. What is wrong?"],
         ),

@@ -158,6 +158,9 @@ def _split_question(question: str) -> list[str]:
         rest = both["rest"]
         return [f"{both['first']} {rest}", f"{both['second']} {rest}"]
     pieces = _CONJUNCTION.split(question)
+    # In the story before the question "and do it again" asks nothing.
+    if any(_SENTENCE_END.search(piece) for piece in pieces[1:]):
+        return [question]
     # "What is X and what is Y" are two questions; a piece of one word is part of the other.
     if all(len(content_words(piece)) >= 1 and len(piece.split()) >= 3 for piece in pieces):
         return pieces
