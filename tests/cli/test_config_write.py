@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import tomllib
 from pathlib import Path
@@ -52,6 +53,40 @@ def test_only_the_owner_can_read_a_new_file_and_an_old_one_keeps_its_mode(tmp_pa
     assert write("cursor", new) == write("cursor", shared) == 0
 
     assert [stat.S_IMODE(file.stat().st_mode) for file in (new, shared)] == [0o600, 0o640]
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "setting", "mode"),
+    [
+        ("claude-code", None, None, 0o644),
+        ("cursor", ".cursor/mcp.json", None, 0o644),
+        ("claude-code", None, "key", 0o600),
+        ("cursor", None, None, 0o600),
+        ("cursor", "../mcp.json", None, 0o600),
+    ],
+)
+def test_a_file_of_the_project_can_be_shared_unless_it_holds_settings(
+    client: str,
+    file: str | None,
+    setting: str | None,
+    mode: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if setting is not None:
+        monkeypatch.setenv("CITEWELL_EMBEDDER_API_KEY", setting)
+    before = os.umask(0o022)
+    try:
+        assert main(["config", client, "--write", *(["--file", file] if file else [])]) == 0
+    finally:
+        os.umask(before)
+
+    [written] = tmp_path.rglob("*.json")
+    assert stat.S_IMODE(written.stat().st_mode) == mode
 
 
 def test_other_servers_comments_and_order_stay_and_a_copy_is_kept(

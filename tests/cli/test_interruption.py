@@ -99,6 +99,9 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     assert "3 pages" in capsys.readouterr().out
     main(["jobs", *shell.options])
     assert "jobs retry" not in capsys.readouterr().out
+    main(["jobs", "--json", *shell.options])
+    [done] = [job for job in json.loads(capsys.readouterr().out)["jobs"] if job["state"] == "done"]
+    assert done["result"]["failed"] == 0
 
 
 def test_a_site_that_was_stopped_before_its_first_page_says_so(shell: Shell) -> None:

@@ -118,6 +118,19 @@ def test_a_pattern_stands_for_the_files_it_matches(
     assert "no file matches" in capsys.readouterr().err
 
 
+def test_a_pattern_that_matches_nothing_is_reported_and_does_not_stop_the_others(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nothing = str(tmp_path / "*.rst")
+
+    assert main(["ingest", nothing, shell.site.url("/storage"), *shell.options]) == 1
+
+    told = capsys.readouterr()
+    assert f"no file matches {nothing!r}" in " ".join(told.err.split())
+    assert "Storage modes" in told.out
+    assert urls(shell, capsys) == [shell.site.url("/storage")]
+
+
 def test_an_address_with_pages_below_it_is_removed_like_a_folder(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +143,30 @@ def test_an_address_with_pages_below_it_is_removed_like_a_folder(
     assert urls(shell, capsys) == []
     assert main(["sites", "--json", *shell.options]) == 0
     assert json.loads(capsys.readouterr().out)["websites"] == []
+
+
+def test_a_page_of_a_site_is_removed_and_left_out_from_then_on(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide, old = shell.site.url("/guide/"), shell.site.url("/guide/old/page")
+    links = "<p>Herons eat fish, as <a href='old/page'>others</a> and <a href='new'>we</a> do.</p>"
+    for path, text in {"": links, "old/page": "<p>Egrets nest.</p>", "new": "<p>Ibis.</p>"}.items():
+        shell.site.pages[f"/guide/{path}"] = f"<title>Guide {path}</title><main>{text}</main>"
+    add = ["ingest", "--site", guide, "--from", "links", *shell.options]
+    assert main(add) == 0
+    kept = [url for url in urls(shell, capsys) if url != old]
+    assert len(kept) == 2
+
+    assert main(["remove", shell.site.url("/guide/old/"), "--yes", *shell.options]) == 0
+    assert f"{guide} leaves it out from now on." in capsys.readouterr().out
+    assert main(["ingest", shell.site.url("/guide/old/page"), *shell.options]) == 0
+    assert main(["remove", old, "--yes", *shell.options]) == 0
+    assert urls(shell, capsys) == kept
+
+    assert main(["sites", "refresh", guide, *shell.options]) == 0
+    assert urls(shell, capsys) == kept
+    assert main([*add, "--max-pages", "9"]) == 0
+    assert urls(shell, capsys) == kept
 
 
 def test_a_site_below_an_address_is_named_with_the_command_that_removes_it(

@@ -395,6 +395,19 @@ async def test_a_cancelled_site_stops_and_keeps_what_was_read() -> None:
                 job = await shelf.library.cancel_job(begun.job.job_id, project="default")
             status = await shelf.library.status(begun.website.source_id, project="default")
 
+            stopped = status.website
+            # Another job finishes the site; then the first one is tried again, and stopped again.
+            site.pages["/docs/slow"] = prose("Slow")
+            await processed(shelf, site_draft(site.url("/docs/")))
+            site.pages["/docs/slow"] = slow
+            site.requests.clear()
+            await shelf.library.retry_job(job.job_id, project="default")
+            await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
+            with anyio.fail_after(60):
+                await shelf.library.cancel_job(job.job_id, project="default")
+            again = await shelf.library.status(begun.website.source_id, project="default")
+
     assert job.state == "cancelled"
-    assert (status.website.status, status.website.pages) == ("stopped", 1)
-    assert status.website.error_message is None
+    assert (stopped.status, stopped.pages) == ("stopped", 1)
+    assert stopped.error_message is None
+    assert (again.website.status, again.website.pages) == ("completed", 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,14 +90,25 @@ async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
     return await _find_below(parts.store, page_address(name), project=project)
 
 
-async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -> None:
-    """Remove a website or pages with their chunks, vectors and links."""
-    from citewell.app.websites import delete_website
+async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -> set[str]:
+    """Remove a website or pages with their chunks, vectors and links.
 
-    for website_id in removal.website_ids:
-        await delete_website(parts, website_id, project=project, caller=caller)
-    for source_id in removal.page_ids:
-        await parts.store.delete_page(source_id)
+    Returns the URLs of the sites that leave out what was a page of theirs from now on.
+    """
+    from citewell.app.websites import delete_website
+    from citewell.jobs.left_out import leave_out
+
+    sites: set[str] = set()
+    held = await parts.store.library.holders_of([*removal.website_ids, *removal.page_ids])
+    for source_id in (*removal.website_ids, *removal.page_ids):
+        page = await parts.store.library.get_website(source_id, project=project)
+        if page is not None and not page.is_entry and source_id in held:
+            sites.update(await leave_out(parts.store, page, now=datetime.now(UTC)))
+        elif source_id in removal.page_ids:
+            await parts.store.delete_page(source_id)
+        else:
+            await delete_website(parts, source_id, project=project, caller=caller)
+    return sites
 
 
 async def stored_below(store: Store, path: Path, *, project: str) -> list[PageInfo]:

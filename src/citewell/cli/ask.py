@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
-from citewell.cli.local_paths import expand_arguments, local_paths
+from citewell.cli.local_paths import expand_arguments, local_paths, no_match
 from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
 from citewell.core.errors import InvalidArgument, UnsupportedContent
@@ -70,7 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ask and print the brief."""
     _check_positions(arguments.urls, arguments.question)
-    arguments.urls = list(expand_arguments(arguments.urls))
+    arguments.urls, unmatched = expand_arguments(arguments.urls)
+    if unmatched:
+        raise no_match(unmatched)
     paths = local_paths(arguments.urls)
     if paths:
         return _ask_of_files(paths, arguments, settings)

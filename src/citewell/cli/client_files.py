@@ -55,8 +55,11 @@ def parse_json_with_comments(text: str) -> dict[str, Any]:
     return _parse_object(_without_comments(text))
 
 
-def write_with_backup(file: Path, text: str) -> Path | None:
-    """Replace a file's text in one step; return where the old text was copied, if there was any."""
+def write_with_backup(file: Path, text: str, *, is_shared: bool = False) -> Path | None:
+    """Replace a file's text in one step; return where the old text was copied, if there was any.
+
+    A new file can be read by its owner alone unless it `is_shared`.
+    """
     # Dotfiles are often links into a repository: the link stays.
     target = file.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +71,8 @@ def write_with_backup(file: Path, text: str) -> Path | None:
     fresh = target.with_name(f"{target.name}.new")
     fresh.unlink(missing_ok=True)
     # The settings of an entry, and those of others in the file, can hold passwords.
-    private = partial(os.open, mode=0o600)
-    with open(fresh, "x", encoding="utf-8", newline="", opener=private) as opened:
+    limited = partial(os.open, mode=0o666 if is_shared and backup is None else 0o600)
+    with open(fresh, "x", encoding="utf-8", newline="", opener=limited) as opened:
         opened.write(text)
     if backup is not None:
         shutil.copymode(backup, fresh)

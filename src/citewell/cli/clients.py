@@ -121,6 +121,14 @@ CLIENTS = {
 }
 
 
+def is_of_project(client: Client, file: Path) -> bool:
+    """Return whether a file belongs to the project in this folder, for all who work on it."""
+    folder = Path.cwd()
+    is_own = client.file[0] != "project" and file == client_file(client)
+    is_below_home = not Path.home().resolve().is_relative_to(folder)
+    return not is_own and is_below_home and file.resolve().is_relative_to(folder)
+
+
 def client_file(client: Client) -> Path:
     """Return the client's file on this machine; it need not exist."""
     place, *parts = client.file

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from citewell.cli.client_files import NAME, format_entry, merge_entry, write_with_backup
-from citewell.cli.clients import CLIENTS, Client, client_file
+from citewell.cli.clients import CLIENTS, Client, client_file, is_of_project
 from citewell.cli.parser import fill_for_terminal
 from citewell.core.errors import InvalidArgument
 from citewell.core.settings import setting_fields
@@ -89,7 +89,11 @@ def _write(client: Client, entry: dict[str, object], file: Path) -> None:
         before = stored.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")
         merged = merge_entry(before, (client.servers_key, NAME), entry, form=client.form)
         merged = _with_inputs(merged, client, entry)
-        backup = None if merged == before else write_with_backup(file, _written_as(stored, merged))
+        # They can be keys and passwords.
+        has_settings = any(entry.get(name) for name in ("env", "envs"))
+        is_shared = is_of_project(client, file) and not has_settings
+        text = _written_as(stored, merged)
+        backup = None if merged == before else write_with_backup(file, text, is_shared=is_shared)
     except InvalidArgument as error:
         raise InvalidArgument(
             f"{file} was not changed: {error.message}. Without --write the entry is printed."

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import logging
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.app.websites import CHANGE_NEEDS
 from citewell.cli.crawl_options import add_crawl_options, crawl_options, refuse_crawl_options
-from citewell.cli.local_paths import expand_arguments, local_paths, refuse_other_than_urls
+from citewell.cli.local_paths import (
+    expand_arguments,
+    local_paths,
+    no_match,
+    refuse_other_than_urls,
+)
+from citewell.cli.main import EXIT_TOOL_ERROR
+from citewell.cli.parser import fill_for_terminal
 from citewell.cli.shell_errors import name_page
 from citewell.cli.sites import add_websites
 from citewell.cli.terminal import print_text
-from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.cli.work import Outcome, Work, add_json_option, run_work
 from citewell.core.errors import InferenceError
 from citewell.core.library import WebsiteDraft
 from citewell.core.progress import Progress
@@ -66,15 +74,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
-    arguments.urls = list(expand_arguments(arguments.urls))
+    arguments.urls, unmatched = expand_arguments(arguments.urls)
+    code = run_work(_work(arguments), arguments, settings)
+    if unmatched:
+        # After the outcome of the others, which it must neither stop nor hide.
+        sys.stderr.write(fill_for_terminal(f"citewell: {no_match(unmatched).message}") + "\n")
+    return code or (EXIT_TOOL_ERROR if unmatched else 0)
+
+
+def _work(arguments: argparse.Namespace) -> Work:
+    """Return what is to be done with the arguments."""
     if arguments.site:
         refuse_other_than_urls(arguments.urls)
-        return run_work(partial(_ingest_sites, arguments), arguments, settings)
+        return partial(_ingest_sites, arguments)
     refuse_crawl_options(arguments)
     paths = local_paths(arguments.urls)
-    if paths:
-        return run_work(partial(_ingest_files, paths, arguments), arguments, settings)
-    return run_work(partial(_ingest_pages, arguments), arguments, settings)
+    return partial(_ingest_files, paths, arguments) if paths else partial(_ingest_pages, arguments)
 
 
 async def _ingest_pages(

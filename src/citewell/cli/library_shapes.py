@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ def report_shape(report: ChangeReport) -> dict[str, Any]:
 
 def job_shape(job: Job) -> dict[str, Any]:
     """Return a job as plain values."""
-    shape = asdict(job) | {"payload": dict(job.payload)}
+    result = None if job.result is None else json.loads(job.result)
+    shape = asdict(job) | {"payload": dict(job.payload), "result": result}
     for name in ("run_at", "leased_until", "created_at", "updated_at"):
         shape[name] = _iso(getattr(job, name))
     return shape

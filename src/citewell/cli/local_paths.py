@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 # A page of a package is `pypi:anyio@4.16.0`; a host would be followed by a port number.
 _PACKAGE_PAGE = re.compile(r"[a-z]+:\D")
@@ -20,27 +20,39 @@ _ENDS_OF_FILES = (".md", ".rst", ".txt", ".html", ".pdf")
 _LOOK_LIKE_PATHS = ("./", "../", "/", "~", ".\\", "..\\")
 
 
-def expand_arguments(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments, with lines of stdin in place of `-` and files in place of a pattern.
+def expand_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments, and the patterns among them that match nothing.
+
+    Lines of stdin are in place of `-`, and files in place of a pattern.
 
     Raises:
-        InvalidArgument: a pattern matches nothing, or stdin is empty.
+        InvalidArgument: stdin is empty, or there is nothing but patterns that match nothing.
     """
+    found: list[str] = []
+    unmatched: list[str] = []
     for argument in arguments:
         if argument == "-":
             lines = [line.strip() for line in sys.stdin]
             listed = [line for line in lines if line and not line.startswith("#")]
             if not listed:
                 raise InvalidArgument("stdin (-) contains no URL or path")
-            yield from listed
+            found += listed
         elif "://" not in argument and glob.has_magic(argument) and not Path(argument).exists():
             pattern = str(Path(argument).expanduser())
             files = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
+            found += files
             if not files:
-                raise InvalidArgument(f"no file matches {argument!r}")
-            yield from files
+                unmatched.append(argument)
         else:
-            yield argument
+            found.append(argument)
+    if not found:
+        raise no_match(unmatched)
+    return found, unmatched
+
+
+def no_match(patterns: Sequence[str]) -> InvalidArgument:
+    """Return the error of patterns that match nothing."""
+    return InvalidArgument(f"no file matches {', '.join(map(repr, patterns))}")
 
 
 def local_paths(arguments: Sequence[str]) -> list[Path]:

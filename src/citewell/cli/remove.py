@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Take out of the index what a URL, a file, a folder or an id names, with its chunks and vectors. A
-website goes with all its pages. Files on disk are not touched. Asks first, unless --yes."""
+website goes with all its pages. A page of a site goes alone, and the site leaves its address out
+from then on, as if --exclude had named it. Files on disk are not touched. Asks first, unless
+--yes."""
 
 EXAMPLES = """\
   citewell remove https://docs.example/old.html
@@ -44,8 +46,10 @@ async def _remove(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     removals = [await find_removal(parts, name, project=project) for name in arguments.names]
     listed = [f"{removal.name} ({counted(removal.pages, 'page')})" for removal in removals]
     refuse_unless_agreed(listed, is_agreed=arguments.yes)
-    for removal in removals:
-        await remove(parts, removal, project=project, caller="citewell remove")
-    shapes = [{"name": removal.name, "pages": removal.pages} for removal in removals]
-    text = "\n".join(f"removed: {line}" for line in listed)
-    return Outcome(text=text, structured={"removed": shapes})
+    lines: list[str] = []
+    shapes: list[dict[str, object]] = []
+    for removal, line in zip(removals, listed, strict=True):
+        sites = sorted(await remove(parts, removal, project=project, caller="citewell remove"))
+        lines += [f"removed: {line}", *(f"  {site} leaves it out from now on." for site in sites)]
+        shapes.append({"name": removal.name, "pages": removal.pages, "left_out_of": sites})
+    return Outcome(text="\n".join(lines), structured={"removed": shapes})

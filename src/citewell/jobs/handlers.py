@@ -71,7 +71,9 @@ class ProcessHandler:
         """Read the page or the site and return the result, as JSON."""
         parts = self.parts
         website = await _website_of(parts, work.job)
-        await parts.store.library.set_status(website.source_id, "processing", now=parts.clock())
+        # What was finished stays so until another run of the same job has replaced it.
+        if website.status != "completed" or work.job.payload.get("force"):
+            await parts.store.library.set_status(website.source_id, "processing", now=parts.clock())
         is_site = work.job.kind == "process_site"
         result = await (crawl_site if is_site else process_page)(work, parts, website)
         await _emit_end(parts, self.emit, work.job, ends=_PROCESSING)

@@ -274,10 +274,12 @@ class Library:
     async def _options_of(self, draft: WebsiteDraft, website: Website) -> CrawlOptions:
         """Return how a draft asks for a stored site to be crawled.
 
-        The defaults ask for nothing but the pages beyond a lower limit that the crawl stopped at.
+        The defaults ask for nothing but the pages beyond a lower limit that the crawl stopped at;
+        whoever excludes nothing does not ask for what was left out.
         """
         if draft.options != CrawlOptions():
-            return draft.options
+            exclude = draft.options.exclude or website.options.exclude
+            return replace(draft.options, exclude=exclude)
         most = max(website.options.max_pages, draft.options.max_pages)
         counts = await self._store.crawls.count_urls(website.source_id)
         return (
