@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 from tests.docsite.folders import BIRDS
 from tests.server.docs_serving import browsing_docs
@@ -20,6 +22,22 @@ FILES: dict[str, str | bytes] = {
     "own.js": "alert(1)",
     ".env": "KEY=1",
 }
+
+
+async def test_broken_links_are_told_to_who_serves_the_folder(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    links = "".join(f"- [Gull {number}](gull-{number}.md)\n" for number in range(12))
+    pages = {**BIRDS, "gulls.md": f"# Gulls\n\n{links}\n[Owls](guide/owls.md) `[x](y.md)`\n"}
+
+    async with browsing_docs(tmp_path, pages, mcp_enabled=False):
+        with anyio.fail_after(60):
+            while "more broken links" not in caplog.text:
+                await anyio.lowlevel.checkpoint()
+
+    told = [record.getMessage() for record in caplog.records if "docs_server" in record.name]
+    assert told[:10] == [f"gulls.md: no page at gull-{number}.md" for number in range(10)]
+    assert told[10] == "2 more broken links; `citewell docs build` lists them all"
 
 
 async def test_a_page_is_html_for_people_and_markdown_for_models(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ _CLOSING_SECONDS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 # After this time without a request the rest is loaded anyway.
 _QUIET_SECONDS = 1.0
+_MOST_BROKEN_LINKS = 10
 
 
 def serve_docs(settings: Settings, *, watch: bool = False) -> None:
@@ -69,7 +70,8 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
     settings = with_base_url(settings)
     late_app = LateApp(partial(_load_whole_app, settings, folder))
     changes = Changes(folder)
-    routes = docs_routes(DocsSite(folder, settings))
+    site = DocsSite(folder, settings)
+    routes = docs_routes(site)
     endpoint: ASGIApp
     if settings.mcp_enabled:
         endpoint = DocsMcpEndpoint(
@@ -87,6 +89,7 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
         async with late_app.running(), anyio.create_task_group() as tasks:
             if watch:
                 tasks.start_soon(changes.watch)
+            tasks.start_soon(_warn_of_broken_links, late_app, site)
             if settings.mcp_enabled:
                 tasks.start_soon(_keep_corpus, late_app, changes)
             yield
@@ -136,6 +139,21 @@ class Changes:
     def revision(self) -> str:
         """The state of the folder."""
         return self._folder.revision
+
+
+async def _warn_of_broken_links(late_app: LateApp, site: DocsSite) -> None:
+    """Name the links that lead to no page, once there is time to look for them."""
+    await late_app.until_there_is_time(seconds=_QUIET_SECONDS)
+    try:
+        broken = await anyio.to_thread.run_sync(site.broken_links, abandon_on_cancel=True)
+    except (CitewellError, OSError) as error:
+        logger.warning("the links of the docs were not checked: %s", error)
+        return
+    for path, target in broken[:_MOST_BROKEN_LINKS]:
+        logger.warning("%s: no page at %s", path, target)
+    if len(broken) > _MOST_BROKEN_LINKS:
+        left = len(broken) - _MOST_BROKEN_LINKS
+        logger.warning("%d more broken links; `citewell docs build` lists them all", left)
 
 
 async def _keep_corpus(late_app: LateApp, changes: Changes) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from citewell.core.errors import CitewellError, InvalidArgument
 from citewell.docsite.folder import DocsFolder
+from citewell.docsite.site.broken_links import find_broken_links
 from citewell.docsite.site.export import BrokenLink, export_site
 
 
@@ -67,6 +68,7 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
         BrokenLink(path="guide/radio.md", target=target)
         for target in ("gone.md", "../index.md#no", "#nor")
     )
+    assert [*find_broken_links(folder)] == [("guide/radio.md", "gone.md")]
 
 
 def test_links_name_files_and_are_relative(folder: DocsFolder, tmp_path: Path) -> None:

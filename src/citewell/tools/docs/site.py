@@ -106,6 +106,11 @@ class DocsSite:
             return self._website().search(query[:MAX_QUERY_CHARACTERS])
         return self._website().get(path)
 
+    def broken_links(self) -> list[tuple[str, str]]:
+        """Return page and target of the links that lead to no page."""
+        module = import_module("citewell.docsite.site.broken_links")
+        return [*module.find_broken_links(self._folder, allow_html=self._settings.docs_allow_html)]
+
     def not_found(self, path: str) -> Resource:
         """Return the page for a URL that does not exist."""
         return self._website().not_found(path)
