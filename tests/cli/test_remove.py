@@ -145,14 +145,17 @@ def test_an_address_with_pages_below_it_is_removed_like_a_folder(
     assert json.loads(capsys.readouterr().out)["websites"] == []
 
 
+@pytest.mark.parametrize("is_added_before", [False, True])
 def test_a_page_of_a_site_is_removed_and_left_out_from_then_on(
-    shell: Shell, capsys: pytest.CaptureFixture[str]
+    is_added_before: bool, shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guide, old = shell.site.url("/guide/"), shell.site.url("/guide/old/page")
     links = "<p>Herons eat fish, as <a href='old/page'>others</a> and <a href='new'>we</a> do.</p>"
     for path, text in {"": links, "old/page": "<p>Egrets nest.</p>", "new": "<p>Ibis.</p>"}.items():
         shell.site.pages[f"/guide/{path}"] = f"<title>Guide {path}</title><main>{text}</main>"
     add = ["ingest", "--site", guide, "--from", "links", *shell.options]
+    if is_added_before:
+        assert main(["ingest", old, *shell.options]) == 0
     assert main(add) == 0
     kept = [url for url in urls(shell, capsys) if url != old]
     assert len(kept) == 2

@@ -99,15 +99,18 @@ async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -
     from citewell.jobs.left_out import leave_out
 
     sites: set[str] = set()
-    held = await parts.store.library.holders_of([*removal.website_ids, *removal.page_ids])
+    library = parts.store.library
     for source_id in (*removal.website_ids, *removal.page_ids):
-        page = await parts.store.library.get_website(source_id, project=project)
-        if page is not None and not page.is_entry and source_id in held:
-            sites.update(await leave_out(parts.store, page, now=datetime.now(UTC)))
-        elif source_id in removal.page_ids:
-            await parts.store.delete_page(source_id)
-        else:
+        page = await library.get_website(source_id, project=project)
+        if page is not None and page.is_entry:
             await delete_website(parts, source_id, project=project, caller=caller)
+            is_page = page.kind == "page"
+            # A page that was added by itself stays where a site has it as well.
+            page = await library.get_website(source_id, project=project) if is_page else None
+        if page is not None and await library.holders_of([source_id]):
+            sites.update(await leave_out(parts.store, page, now=datetime.now(UTC)))
+        elif page is not None:
+            await parts.store.delete_page(source_id)
     return sites
 
 
