@@ -168,7 +168,8 @@ async def run(folders: list[Path], *, entities: int, seed: int) -> None:
                     await print_entities(app, count=entities, seed=seed)
                     continue
                 own, asked = await ask(app, symbols, seed=seed)
-        print(f"definition first {own / asked:.2f} of {asked} on {folder}")
+        share = f"definition first {own / asked:.2f} of {asked}" if asked else "no symbols"
+        print(f"{share} on {folder}")
         right, total = right + own, total + asked
     if total:
         print(f"definition first {right / total:.3f} of {total}")

@@ -110,6 +110,11 @@ SITES = {
             ("python-lxml-doc", "usr/share/doc/python-lxml/html"),
             ("nim-doc", "usr/share/doc/nim/html"),
             ("wireshark-doc", "usr/share/doc/wireshark"),
+            # Those of latest_sites.jsonl.
+            ("postfix-doc", "usr/share/doc/postfix/html"),
+            ("slurm-wlm-doc", "usr/share/doc/slurm-wlm/html"),
+            ("varnish-doc", "usr/share/doc/varnish/html"),
+            ("nut-doc", "usr/share/doc/nut-doc/html"),
         ),
         start=1,
     )
