@@ -129,7 +129,10 @@ class ResearchRun:
         self.spent.retrieval_ms += found.retrieval_ms
         self.spent.reranking_ms += found.reranking_ms
         self.spent.merge_ms += found.merge_ms
-        judged = await judge_parts(found, self.analysis.sub_queries, embedder=self.parts.embedder)
+        named = [page.source_id for each in self.outcomes.values() if (page := each.page)]
+        judged = await judge_parts(
+            found, self.analysis.sub_queries, embedder=self.parts.embedder, named=named
+        )
         # Together, with no wait between them: the run may be stopped at any wait.
         self.found, self.judged = found, judged
         await self._tell_evidence()
