@@ -68,7 +68,7 @@ def migrated_once() -> Iterator[None]:
     def copy_or_apply(target: schema._Schema, steps: Sequence[Migration]) -> None:
         with copying:
             known = migrated.get(tuple(steps))
-            if target.applied_version():
+            if target._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
                 apply(target, steps)
             elif known is not None:
                 known.backup(target._connection)

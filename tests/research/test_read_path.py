@@ -3,14 +3,24 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.drafts import draft
+from tests.tools.library import open_library
 from typing_extensions import override
 
 from citewell.answer.quote import QuoteLimits
 from citewell.answer.spans import PassageText, span_features
 from citewell.core.question import parse_query
+from citewell.core.records import SearchFilter
 from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.protocols import Vectors
-from citewell.research.read_path import compare_spans, quote_passages, read_best
+from citewell.research.read_path import (
+    compare_spans,
+    judge_parts,
+    quote_evidence,
+    quote_passages,
+    read_best,
+)
+from citewell.retrieve.pipeline import Models, Options, retrieve
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +78,30 @@ async def test_sentences_are_embedded_only_where_no_reader_read_them() -> None:
     assert read
     assert unread
     assert (embedded_after_reading, embedder.embedded) == (0, 2)
+
+
+async def test_of_two_pages_that_answer_alike_the_one_that_was_named_is_quoted_first() -> None:
+    question = "What happens when the buoy's memory is full?"
+    pages = (
+        draft("https://a.example/", "When it is full, the newest burst replaces the oldest."),
+        draft("https://b.example/", "When it is full, the oldest burst gives way to the newest."),
+    )
+    embedder = GraniteEmbedder(threads=1)
+    first = []
+    async with open_library(*pages) as library:
+        found = await retrieve(
+            question,
+            store=library.parts.store,
+            models=Models(embedder=None, reranker=None),
+            where=SearchFilter(),
+            options=Options(limit=9),
+        )
+        for named in (1, 2):
+            judged = await judge_parts(found, (question,), embedder=embedder, named=[named])
+            quotes = await quote_evidence(
+                found, (question,), judged=judged, limits=QuoteLimits(), embedder=embedder
+            )
+            first.append(quotes[0].ranked.chunk.source_id)
+    await embedder.aclose()
+
+    assert first == [1, 2]

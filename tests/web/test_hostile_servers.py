@@ -15,7 +15,6 @@ from tests.web.test_fetched_bodies import fetch, fetch_body, raw_server
 from citewell.core.errors import (
     AddressRefused,
     FetchError,
-    FetchTimeout,
     HostUnreachable,
     HttpStatusError,
     NotAUrl,
@@ -96,7 +95,8 @@ async def test_an_answer_that_is_no_http_ends_at_once(answer: bytes) -> None:
     [
         (flood(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100), FetchError),
         (flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100), FetchError),
-        (flood(CHUNKED, b"1\r\na\r\n" * 100), FetchTimeout),
+        # By its time or by its pieces, whichever comes first.
+        (flood(CHUNKED, b"1\r\na\r\n" * 100), FetchError),
         (flood(CHUNKED + b"5\r\nheron\r\n0\r\n", b"X-A: b\r\n" * 100), HostUnreachable),
         (flood(CHUNKED + b"5\r\nheron\r\n0\r\nX: ", b"a" * 10_000), HostUnreachable),
         (flood(CHUNKED + b"5;", b"a" * 10_000), HostUnreachable),
