@@ -144,8 +144,10 @@ async def test_a_search_box_gets_results_as_its_reader_types(tmp_path: Path) -> 
             for params in ({}, {"q": ""}, {"q": "x" * 9_000}, {"q": "owl", "limit": "-1"})
         ]
         page = await client.get("/search.html", params={"q": "owls<script>"})
+        slip = await client.get("/search.html", params={"q": "hungy"})
 
     assert typed["results"][0]["url"] == "/guide/herons.html#in-winter"
+    assert re.search("<mark>hungry</mark>", slip.text, re.IGNORECASE)
     assert odd == [200, 200, 200, 200]
     assert "<script>" not in page.text.replace("<script src", "").split("owls", 1)[1][:40]
 

@@ -70,6 +70,8 @@ class SearchResults:
     """How many pages match, including those not in `hits`."""
     corrections: tuple[tuple[str, str], ...] = ()
     """Words that are on no page, each with the word that was searched for instead."""
+    marks: tuple[str, ...] = ()
+    """What words begin with that a page was found by, besides those of the query as typed."""
 
 
 class DocsFolder:
@@ -209,7 +211,10 @@ class DocsFolder:
             if hit is not None:
                 hits.append(hit)
         return SearchResults(
-            hits=tuple(hits), total=len(ranking.ranked), corrections=ranking.corrections
+            hits=tuple(hits),
+            total=len(ranking.ranked),
+            corrections=ranking.corrections,
+            marks=(*finder.marks, *(meant for _, meant in ranking.corrections)),
         )
 
     def _show(self, snapshot: _Snapshot, ranked: Ranked, finder: PlaceFinder) -> SearchHit | None:

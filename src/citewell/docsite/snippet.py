@@ -40,6 +40,8 @@ _WHOLE_DIAGRAM = re.compile(r"```mermaid(?:(?!\n```)[\s\S])*+(?:\n```)?")
 _HIDDEN_ELEMENTS = (b"style", b"script")
 # A longer one is no tag that somebody wrote by hand.
 _MAX_TAG_BYTES = 400
+# Shorter ones begin too many other words: "us" is all that is left of "using".
+_SHORTEST_MARK = 4
 _LETTERS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz")
 
 
@@ -73,6 +75,8 @@ class PlaceFinder:
         beginnings = {
             _beginning(word): number for number, term in enumerate(terms) for word in term.words
         }
+        self.marks = tuple(word for word in beginnings if len(word) >= _SHORTEST_MARK)
+        """What the words of a snippet begin with that the page was found by."""
         self._most = max(MAX_MATCHES // max(len(beginnings), 1), _MIN_MATCHES_OF_A_WORD)
         self._needles = [
             _Needle(written, term, beginning.isascii())

@@ -40,6 +40,14 @@ def test_tables_keep_their_alignment_without_inline_styles() -> None:
 """)
 
 
+def test_long_code_in_a_table_can_be_broken_between_its_parts() -> None:
+    table = html("| a |\n|---|\n| `a_b` `SITE_FETCH_TIMEOUT/<x>` |\n\n`SITE_FETCH_TIMEOUT`")
+
+    long_code = "SITE_<wbr>FETCH_<wbr>TIMEOUT/&lt;x&gt;"
+    assert f'<code>a_b</code> <code class="long-code">{long_code}</code>' in table
+    assert "<code>SITE_FETCH_TIMEOUT</code>" in table
+
+
 def test_task_lists_have_boxes_that_cannot_be_ticked() -> None:
     boxes = re.findall("<input[^>]*>", html("- [ ] open\n- [x] done"))
 

@@ -55,7 +55,9 @@ def test_a_slip_of_the_keyboard_is_forgiven(tab: Tab) -> None:
     tab.go("index.html")
     tab.page.locator(tab.box).fill("instalation")
 
-    expect(tab.page.locator(".search-results [role=option]").first).to_contain_text("Install")
+    first = tab.page.locator(".search-results [role=option]").first
+    expect(first).to_contain_text("Install")
+    expect(first.locator("mark").first).to_have_text(re.compile("^install", re.IGNORECASE))
 
 
 def test_a_result_of_a_deeper_page_leads_there(tab: Tab) -> None:
@@ -95,18 +97,17 @@ def test_the_browser_finds_the_pages_and_places_that_the_server_does(
     found = tab.page.evaluate(
         """(queries) => {
             const ranking = window.docsRanking(window.docsSearchIndex);
-            return queries.map((query) =>
-                ranking.search(query, 5).map((hit) => [hit.path, hit.section, hit.snippet]));
+            const found = queries.map((query) => ranking.search(query, 5));
+            return found.map(({ results, marks }) =>
+                [marks, results.map((hit) => [hit.path, hit.section, hit.snippet])]);
         }""",
         queries,
     )
 
+    answers = [folder.search(query, limit=5, as_you_type=True) for query in queries]
     expected = [
-        [
-            [hit.path, hit.section, hit.snippet]
-            for hit in folder.search(query, limit=5, as_you_type=True).hits
-        ]
-        for query in queries
+        [list(answer.marks), [[hit.path, hit.section, hit.snippet] for hit in answer.hits]]
+        for answer in answers
     ]
     assert dict(zip(queries, found, strict=True)) == dict(zip(queries, expected, strict=True))
 

@@ -174,7 +174,7 @@ class PageWriter:
                 title=hit.title,
                 section=hit.section if hit.section != hit.title else "",
                 href=addresses.to_page(hit.path) + hit.url[len(self._folder.url_of(hit.path)) :],
-                snippet=_marked(hit.snippet, query),
+                snippet=_marked(hit.snippet, " ".join([query, *answer.marks])),
             )
             for hit in hits
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import nh3
 
 from citewell.docsite.site.callouts import CLASSES
+from citewell.docsite.site.tables import LONG_CODE
 
 _TAGS = frozenset(
     "a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em "
@@ -29,6 +30,7 @@ _ATTRIBUTES = {
 _ALIGNED = {"align-left", "align-center", "align-right"}
 _CLASSES = {
     "a": {"permalink", "footnote-backref", "inert"},
+    "code": {LONG_CODE},
     "details": set(CLASSES),
     "div": {*CLASSES, "table-scroll"},
     "hr": {"footnotes-sep"},

@@ -84,7 +84,12 @@ class DocsSite:
             }
             for hit in search.hits
         ]
-        return {"query": query, "total": search.total, "results": results}
+        return {
+            "query": query,
+            "total": search.total,
+            "marks": search.marks,
+            "results": results,
+        }
 
     def read_file(self, path: str) -> RawFile | None:
         """Return the raw file at a decoded URL path, or a list for models."""

@@ -7,6 +7,7 @@ window.docsPlaces = (query, terms, length) => {
   const MIN_MATCHES_OF_A_WORD = 3;
   const NEAR_BYTES = 60000;
   const MAX_TAG = 400;
+  const SHORTEST_MARK = 4;
 
   const UNSEEN_MARKS = new RegExp(
     "^[ \\t]*(?:#{1,6}[ \\t]+|>[ \\t]?|[-*+][ \\t]+" +
@@ -202,5 +203,6 @@ window.docsPlaces = (query, terms, length) => {
     return show(data, outline, bestOf(data, outline, matches));
   }
 
-  return { find };
+  const marks = [...beginnings.keys()].filter((word) => [...word].length >= SHORTEST_MARK);
+  return { find, marks };
 };

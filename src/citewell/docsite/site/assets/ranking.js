@@ -125,9 +125,11 @@ window.docsRanking = (index) => {
       const isKnown = !own.length || own.some((word) => postings.has(word));
       if (isKnown && at < written.length - 1) return;
       let guesses = beginningWith(form);
-      if (!isKnown && !guesses.length) guesses = near(form);
+      const isSlip = !isKnown && !guesses.length;
+      if (isSlip) guesses = near(form);
       if (guesses.length) {
-        terms.push({ words: [...new Set(guesses.flatMap(wordsOf))], share: GUESS_SHARE });
+        const meant = isSlip ? [guesses[0]] : [];
+        terms.push({ words: [...new Set(guesses.flatMap(wordsOf))], share: GUESS_SHARE, meant });
       }
     });
     return terms;
@@ -198,7 +200,7 @@ window.docsRanking = (index) => {
   function search(query, limit) {
     const terms = termsOf(query);
     const places = window.docsPlaces(query, terms, index.snippet_length);
-    return rank(query, terms).slice(0, limit).map((at) => {
+    const results = rank(query, terms).slice(0, limit).map((at) => {
       const page = index.pages[at];
       const place = places.find(page);
       return {
@@ -210,6 +212,7 @@ window.docsRanking = (index) => {
         snippet: place.snippet,
       };
     });
+    return { results, marks: [...places.marks, ...terms.flatMap(({ meant }) => meant ?? [])] };
   }
 
   return { search };

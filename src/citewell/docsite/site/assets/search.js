@@ -28,7 +28,7 @@
     const address = `${form.dataset.endpoint}?q=${encodeURIComponent(query)}&limit=${limit}`;
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(`search answered ${answer.status}`);
-    return (await answer.json()).results;
+    return answer.json();
   }
 
   // Addresses of results begin at the root of the site, which may lie below that of the host.
@@ -77,12 +77,13 @@
     return link;
   }
 
-  function show(found, query) {
+  function show({ results: found, marks }, query) {
+    const told = [query, ...marks].join(" ");
     hits = found.length < RESULTS ? found : [...found, allOf(query)];
     select(-1);
     list.replaceChildren();
     for (const [at, hit] of hits.entries()) {
-      const link = line(hit, query);
+      const link = line(hit, told);
       link.id = `docs-hit-${at}`;
       link.setAttribute("role", "option");
       const item = document.createElement("li");
@@ -179,13 +180,14 @@
     const query = new URLSearchParams(location.search).get("q")?.trim();
     if (!page || !form.dataset.index || !query) return;
     page.querySelector("input").value = query;
-    const found = await find(query, 20);
+    const { results: found, marks } = await find(query, 20);
+    const told = [query, ...marks].join(" ");
     const place = page.querySelector("[data-search-list]");
     const results = document.createElement("ol");
     results.className = "result-list";
     for (const hit of found) {
       const item = document.createElement("li");
-      const link = line(hit, query);
+      const link = line(hit, told);
       link.removeAttribute("tabindex");
       const words = link.querySelector(".hit-text");
       const section = link.querySelector(".hit-section");
