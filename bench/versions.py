@@ -184,7 +184,8 @@ async def symbols_of(app: App, prefix: str) -> list[str]:
     for page in await store.list_pages(where, limit=1_000):
         whole = await store.get_page(page.source_id)
         headings |= {each.heading.replace("`", "") for each in whole.sections} if whole else set()
-    return sorted(name for name in headings if "." in name and " " not in name)
+    # Headings that end with `*` list what has no section of its own.
+    return sorted(name for name in headings if "." in name and not {" ", "*"} & set(name))
 
 
 def time_sync(scratch: Path) -> None:

@@ -1,11 +1,12 @@
-"""A site that is crawled a second time: unmodified pages, and other options."""
+"""A site that is crawled a second time: unmodified pages, other options, after it was stopped."""
 
 from __future__ import annotations
 
 import anyio
 import pytest
-from tests.jobs.shelves import html, open_shelf, site_draft
-from tests.site import Answer, Request, Response, running_site
+from anyio import to_thread
+from tests.jobs.shelves import QUICK, html, open_shelf, site_draft
+from tests.site import Answer, Request, Response, running_site, wait_until
 
 from citewell.core.records import SearchFilter
 
@@ -159,3 +160,38 @@ async def test_pages_that_a_site_excludes_now_leave_it_without_being_requested()
     assert before == ["/docs/", "/docs/a", "/docs/b"]
     assert after == ["/docs/", "/docs/a"]
     assert requested == ["/docs/b"]
+
+
+async def test_a_cancelled_site_stops_and_keeps_what_was_read() -> None:
+    slow = Response(
+        body=html("Slow", "It comes slowly.").encode(),
+        headers={"Content-Type": "text/html"},
+        wait_seconds=5.0,
+    )
+    start = html("Docs", "See <a href='slow'>slow</a>.")
+    with running_site({"/docs/": start, "/docs/slow": slow}) as site:
+        async with open_shelf(site, pace=QUICK) as shelf:
+            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=0)
+            assert begun.job is not None
+            await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
+            with anyio.fail_after(60):
+                job = await shelf.library.cancel_job(begun.job.job_id, project="default")
+            status = await shelf.library.status(begun.website.source_id, project="default")
+
+            stopped = status.website
+            # Another job finishes the site; then the first one is tried again, and stopped again.
+            site.pages["/docs/slow"] = html("Slow", "It comes at once now.")
+            with anyio.fail_after(60):
+                await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=None)
+            site.pages["/docs/slow"] = slow
+            site.requests.clear()
+            await shelf.library.retry_job(job.job_id, project="default")
+            await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
+            with anyio.fail_after(60):
+                await shelf.library.cancel_job(job.job_id, project="default")
+            again = await shelf.library.status(begun.website.source_id, project="default")
+
+    assert job.state == "cancelled"
+    assert (stopped.status, stopped.pages) == ("stopped", 1)
+    assert stopped.error_message is None
+    assert (again.website.status, again.website.pages) == ("completed", 2)

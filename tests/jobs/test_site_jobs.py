@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 import anyio
 import pytest
-from anyio import to_thread
-from tests.jobs.shelves import QUICK, Shelf, html, open_shelf, page_draft, site_draft
-from tests.site import Answer, Request, Response, Site, running_site, wait_until
+from tests.jobs.shelves import Shelf, html, open_shelf, page_draft, site_draft
+from tests.site import Answer, Request, Response, Site, running_site
 
 from citewell.core.jobs import JobProgress
 from citewell.core.library import Website, WebsiteDraft
@@ -380,34 +379,3 @@ async def test_a_page_can_be_made_a_site_and_its_id_stays() -> None:
     assert (website.kind, website.pages) == ("site", 5)
     assert root is not None
     assert root.info.title == "Docs"
-
-
-async def test_a_cancelled_site_stops_and_keeps_what_was_read() -> None:
-    slow = Response(
-        body=prose("Slow").encode(), headers={"Content-Type": "text/html"}, wait_seconds=5.0
-    )
-    with running_site({"/docs/": prose("Docs", links=("slow",)), "/docs/slow": slow}) as site:
-        async with open_shelf(site, pace=QUICK) as shelf:
-            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=0)
-            assert begun.job is not None
-            await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
-            with anyio.fail_after(60):
-                job = await shelf.library.cancel_job(begun.job.job_id, project="default")
-            status = await shelf.library.status(begun.website.source_id, project="default")
-
-            stopped = status.website
-            # Another job finishes the site; then the first one is tried again, and stopped again.
-            site.pages["/docs/slow"] = prose("Slow")
-            await processed(shelf, site_draft(site.url("/docs/")))
-            site.pages["/docs/slow"] = slow
-            site.requests.clear()
-            await shelf.library.retry_job(job.job_id, project="default")
-            await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
-            with anyio.fail_after(60):
-                await shelf.library.cancel_job(job.job_id, project="default")
-            again = await shelf.library.status(begun.website.source_id, project="default")
-
-    assert job.state == "cancelled"
-    assert (stopped.status, stopped.pages) == ("stopped", 1)
-    assert stopped.error_message is None
-    assert (again.website.status, again.website.pages) == ("completed", 2)
