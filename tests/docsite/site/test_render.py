@@ -166,6 +166,17 @@ def test_tabs_are_shown_below_each_other(text: str) -> None:
 """)
 
 
+def test_a_code_group_is_a_tab_for_each_fence_by_its_name() -> None:
+    page = html(
+        "::: code-group\n```sh [npm]\nrun\n```\n\n```py [__init__.py]\nx\n```\n:::\n\nAfter"
+    )
+
+    tabs = page.split('<div class="tab">\n<p class="callout-title">')
+    assert [tab.partition("</p>")[0] for tab in tabs[1:]] == ["npm", "__init__.py"]
+    assert 'data-language="sh"' in tabs[1]
+    assert tabs[2].endswith("</div>\n<p>After</p>\n")
+
+
 @pytest.mark.parametrize(
     "text",
     ["!!! Wow, marks", "!!! Wow marks", "Is it ???", "> [!WORD] no kind", "Title\n===", ": : :"],
@@ -187,6 +198,15 @@ def test_code_is_highlighted_with_classes_and_marked_lines() -> None:
 </span></code></pre></div>
 
 """)
+
+
+@pytest.mark.parametrize("info", ["ts:line-numbers=7", "ts {2} showLineNumbers", "ts:line-numbers"])
+def test_lines_are_numbered_in_the_way_of_other_generators_too(info: str) -> None:
+    page = html(f"```{info}\na\nb\n```")
+
+    assert page.count('class="line-number"') == 2
+    assert (">8 </span>" in page) == ("=7" in info)
+    assert 'data-language="ts"' in page
 
 
 def test_lines_are_marked_in_the_way_of_docusaurus_too() -> None:

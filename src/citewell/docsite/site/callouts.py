@@ -1,8 +1,8 @@
 """Call-outs of the Markdown dialects: `!!! note`, `??? note`, `:::tip`, `/// tip`, `> [!NOTE]`.
 
 All become the same tokens: `callout_open`, a title where there is one, the content,
-`callout_close`. Tabs (`=== "Linux"`, `/// tab | Linux`) are shown one below the other under
-their titles, so that they can be read without scripts and on paper.
+`callout_close`. Tabs (`=== "Linux"`, `/// tab | Linux`, the fences of `::: code-group`) are
+shown one below the other under their titles, so that they can be read without scripts and on paper.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _FENCED = re.compile(
     r"(?P<marks>:{3,}+|/{3,}+)[ \t]*+\{?\.?(?P<kind>[A-Za-z][\w-]*+)\}?"
     r"[ \t]*+\|?+[ \t]*+(?:\[(?P<bracketed>.*)\]|(?P<title>[^{}]*+))(?:\{[^{}]*+\})?+[ \t]*+$"
 )
+_NAMED_FENCE = re.compile(r"\[([^\]]{1,200})\]")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _CODE_FENCE = re.compile(r"(`{3,}|~{3,})")
 _GITHUB = re.compile(r"\[!(?P<kind>[A-Za-z]+)\](?P<fold>[+-]?)[ \t]*+(?P<title>[^\n]*+)(?:\n|$)")
 _TERMINATED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -138,6 +140,10 @@ def _parse_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool
         return True
     stop = _closing_line(state, start, end, match["marks"])
     kind, title = match["kind"].lower(), (match["bracketed"] or match["title"] or "").strip()
+    if kind == "code-group":
+        _tokenize_code_group(state, start + 1, stop)
+        state.line = min(stop + 1, end)
+        return True
     if kind == "details":
         callout = _Callout(kind="note", title=title or "Details", fold="closed")
     elif kind == "tab" or kind in _LOOKS:
@@ -178,6 +184,23 @@ def _tokenize(state: StateBlock, callout: _Callout, first: int, stop: int) -> No
     state.md.block.tokenize(state, first, stop)
     _append(state, callout.closing())
     state.parentType, state.lineMax = parent, line_max
+
+
+def _tokenize_code_group(state: StateBlock, first: int, stop: int) -> None:
+    """Make a tab of each fence that has a name: ```` ```sh [npm] ````."""
+    outside, parent, line_max = len(state.tokens), state.parentType, state.lineMax
+    state.parentType, state.lineMax = "callout", stop
+    state.md.block.tokenize(state, first, stop)
+    state.parentType, state.lineMax = parent, line_max
+    content = state.tokens[outside:]
+    del state.tokens[outside:]
+    for token in content:
+        name = _NAMED_FENCE.search(token.info) if token.type == "fence" else None
+        # A name is no Markdown: `__init__.py`.
+        tab = _Callout(kind="tab", title=_PUNCTUATION.sub(r"\\\1", name[1]) if name else "")
+        for part in (*tab.opening(), token, tab.closing()) if name else (token,):
+            part.map = token.map
+            _append(state, part)
 
 
 def _append(state: StateBlock, token: Token) -> None:

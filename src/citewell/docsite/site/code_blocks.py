@@ -22,7 +22,9 @@ _MAX_HIGHLIGHTED_CHARACTERS = 100_000
 _LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]+)")
 _TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
-_NUMBERED = re.compile(r"\b(?:linenums=[\"']?(\d{1,6})|showLineNumbers\b)")
+_NUMBERED = re.compile(
+    r"\b(?:linenums=[\"']?|:line-numbers=)(\d{1,6})|\b(?:showLineNumbers|:line-numbers)\b"
+)
 _MARK_TAGS = re.compile(r"(?:</span>)?(?:<span class=\"hll\">)?")
 _GUESSED_CHARACTERS = 4_000
 _BEGINNINGS = (
@@ -53,13 +55,15 @@ class FenceInfo:
 
 
 def parse_fence_info(info: str) -> FenceInfo:
-    """Return language, title and marked lines, as MkDocs and Docusaurus write them."""
+    """Return language, title and marked lines, as MkDocs, VitePress and Docusaurus write them."""
     language = _LANGUAGE.match(info.strip())
     title = _TITLE.search(info)
     lines = _LINES.search(info)
     numbered = _NUMBERED.search(info)
     return FenceInfo(
-        language=language["name"].lower() if language and "=" not in info.split()[0] else "",
+        language=language["name"].lower()
+        if language and "=" not in info.split()[0].partition(":")[0]
+        else "",
         title=next(filter(None, title.groups()), "") if title else "",
         marked_lines=_line_numbers(next(filter(None, lines.groups()), "")) if lines else (),
         first_number=int(numbered[1] or 1) if numbered else None,
