@@ -213,6 +213,16 @@ def test_lines_are_marked_in_the_way_of_docusaurus_too() -> None:
     assert html("```js {1,3-4}\na\nb\nc\nd\n```").count('class="hll"') == 3
 
 
+def test_lines_are_marked_by_comments_in_the_way_of_vitepress() -> None:
+    code = "a\nb # [!code ++]\nc // [!code --]\nd <!-- [!code highlight:2] -->\ne\nf [!code ++]"
+
+    shown = html(f"```nosuchlanguage:line-numbers\n{code}\n```")
+
+    marks = re.findall(r'<span class="hll ?(\w*)"><span [^>]*>\d </span>(.*)\n', shown)
+    assert marks == [("gi", "b"), ("gd", "c"), ("", "d"), ("", "e")]
+    assert "f [!code ++]" in shown
+
+
 def test_code_of_an_unknown_language_stays_plain() -> None:
     assert "<code>a &lt; b\n</code>" in html("```nosuchlanguage\na < b\n```")
 

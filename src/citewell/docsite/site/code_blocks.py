@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import field, replace
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from pygments.util import ClassNotFound
 from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pygments.lexer import Lexer
 
 # Highlighting longer code would delay the page.
@@ -25,7 +28,14 @@ _LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
 _NUMBERED = re.compile(
     r"\b(?:linenums=[\"']?|:line-numbers=)(\d{1,6})|\b(?:showLineNumbers|:line-numbers)\b"
 )
-_MARK_TAGS = re.compile(r"(?:</span>)?(?:<span class=\"hll\">)?")
+_MARK = '<span class="hll">'
+_MARK_TAGS = re.compile(r"(?:</span>)?(?:<span class=\"hll[ a-z]*\">)?")
+# The comment by which a line of VitePress says how it is shown.
+_NOTE = re.compile(
+    r"(?<![ \t])[ \t]*+(?://|#|--|;|%|/\*|<!--)[ \t]*+\[!code[ \t]++(?P<look>[a-z+-]{1,20})"
+    r"(?::(?P<lines>\d{1,3}))?\][ \t]*+(?:\*/|-->)?[ \t]*+$"
+)
+_LOOKS = {"++": "gi", "--": "gd"}
 _GUESSED_CHARACTERS = 4_000
 _BEGINNINGS = (
     ("pycon", re.compile(r">>> ")),
@@ -52,6 +62,8 @@ class FenceInfo:
     marked_lines: tuple[int, ...]
     first_number: int | None = None
     """The number of the first line, where lines are numbered."""
+    looks: Mapping[int, str] = field(default_factory=dict)
+    """The classes of marked lines that were added or removed."""
 
 
 def parse_fence_info(info: str) -> FenceInfo:
@@ -68,6 +80,19 @@ def parse_fence_info(info: str) -> FenceInfo:
         marked_lines=_line_numbers(next(filter(None, lines.groups()), "")) if lines else (),
         first_number=int(numbered[1] or 1) if numbered else None,
     )
+
+
+def without_notes(code: str, info: FenceInfo) -> tuple[str, FenceInfo]:
+    """Return code without the comments that mark its lines, and the marks they make."""
+    lines, marked, looks = [], set(info.marked_lines), dict(info.looks)
+    for number, line in enumerate(code.split("\n"), start=1):
+        note = _NOTE.search(line) if "[!code" in line else None
+        lines.append(line[: note.start()] if note else line)
+        if note:
+            noted = range(number, number + int(note["lines"] or 1))
+            marked.update(noted)
+            looks.update(dict.fromkeys(noted, _LOOKS.get(note["look"], "")))
+    return "\n".join(lines), replace(info, marked_lines=tuple(sorted(marked)), looks=looks)
 
 
 def guess_language(code: str) -> str:
@@ -119,7 +144,10 @@ def _highlighted(code: str, info: FenceInfo) -> str:
     if lexer is None and not info.marked_lines:
         return escape(code)
     formatter = HtmlFormatter(nowrap=True, hl_lines=list(info.marked_lines))
-    return str(highlight(code, lexer or _lexer("text"), formatter))
+    html = str(highlight(code, lexer or _lexer("text"), formatter))
+    for line in sorted(info.marked_lines) if info.looks else ():
+        html = html.replace(_MARK, f'<span class="hll {info.looks.get(line, "")}">', 1)
+    return html
 
 
 @lru_cache(maxsize=128)

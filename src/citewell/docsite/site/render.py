@@ -19,7 +19,7 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 
 from citewell.core.frozen import frozen
 from citewell.docsite.site.callouts import callout_plugin
-from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info
+from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info, without_notes
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.includes import MAX_DEPTH, IncludeBudget, parse_include
 from citewell.docsite.site.sanitize import sanitized
@@ -328,7 +328,7 @@ def _render_fence(
         source = escape(tokens[index].content)
         return page.keep(f'<pre class="diagram" tabindex="0"><code>{source}</code></pre>') + "\n"
     code = _with_included_lines(tokens[index].content, page)
-    return page.keep(code_block_html(code, info)) + "\n"
+    return page.keep(code_block_html(*without_notes(code, info))) + "\n"
 
 
 def _render_formula(
