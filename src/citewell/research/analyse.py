@@ -47,7 +47,8 @@ _SENTENCE_END = re.compile(r"[a-z0-9)\"'][.?!] +[A-Z]|[。？！]")
 _LONGEST_COMPARISON = 300
 _LONGEST_SUBJECT = 200
 # What a question is about stands before a colon, or in the sentences before the asking one.
-_SUBJECT = re.compile(r"^(?P<subject>.+?)(?::|[.!?])\s+(?:\S+\s+){2,}\S+$")
+_SUBJECT_END = re.compile(r"(?<!^)[:.!?]\s")
+_LEAST_ASKING_WORDS = 3
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|that|this|they|them|their|each|those|these|there|ones?|same|either|both)\b"
     r"|それ|その|これ|この|また",
@@ -148,9 +149,15 @@ def _with_subject(part: str, first: str) -> str:
     # A single word asks nothing without the part before it: "and what for Polish?"
     is_elliptic = len(content_words(part)) == 1 and " " in part
     if not (is_elliptic or _REFERS_BACK.search(part)):
-        named = _SUBJECT.match(subject)
-        subject = named["subject"] if named else ""
+        subject = _subject_of(subject)
     return f"{part} ({subject})" if 0 < len(subject) <= _LONGEST_SUBJECT else part
+
+
+def _subject_of(text: str) -> str:
+    """Return what stands before the asking sentence; empty where that is all."""
+    end = _SUBJECT_END.search(text)
+    asks = end is not None and len(text[end.end() :].split()) >= _LEAST_ASKING_WORDS
+    return text[: end.start()] if end is not None and asks else ""
 
 
 def _split_question(question: str) -> list[str]:
