@@ -29,7 +29,7 @@ from bench.cpu_time import cpu_seconds
 from bench.question_sites import DEFAULT_CACHE, SITES, copy_library
 from bench.research_engine import served_pages
 
-_QUESTIONS = Path(__file__).parent / "other_sites.jsonl"
+_QUESTIONS = sorted(Path(__file__).parent.glob("*_sites.jsonl"))
 _ADDRESS = re.compile(r"MCP http://127\.0\.0\.1:(\d+)/mcp")
 _ROWS = 24_400
 _PROBE_SECONDS = 0.02
@@ -178,7 +178,9 @@ def main() -> None:
     if not kept.exists():
         print(f"no library at {kept}; make it with: python -m bench.question_sites {options.site}")
         return
-    lines = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
+    lines = [
+        json.loads(line) for path in _QUESTIONS for line in path.read_text("utf-8").splitlines()
+    ]
     questions = [line["question"] for line in lines if line["site"] == options.site]
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as name:
