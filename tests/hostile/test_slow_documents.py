@@ -104,13 +104,10 @@ async def test_one_caller_cannot_hold_all_places_of_another(sandbox: Sandbox) ->
     assert lengths == [10, 200_000]
 
 
-async def test_a_small_document_may_take_less_time_than_a_large_one(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_small_document_may_take_less_time_than_a_large_one(sandbox: Sandbox) -> None:
     assert (fitting_cpu_seconds(0), fitting_cpu_seconds(1_000_000)) == (5, 25)
 
-    monkeypatch.setattr("citewell.web.sandbox._BASE_CPU_SECONDS", 1.0)
-    with pytest.raises(ExtractionError, match="took more than 1 seconds"):
+    with pytest.raises(ExtractionError, match="took more than 5 seconds"):
         await sandbox.run(spin_for_ever)
 
 

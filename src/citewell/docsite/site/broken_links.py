@@ -38,7 +38,7 @@ def find_broken_links(folder: DocsFolder, *, allow_html: bool = False) -> Iterat
                 path, text, folder=folder, index_file="", allow_html=allow_html
             )
         except ExtractionError:
-            # Whoever opens the page is told that it cannot be shown, and why.
+            # The page itself says that it cannot be shown, and why.
             continue
         for target in content.broken_links:
             yield path, target

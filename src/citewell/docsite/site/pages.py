@@ -49,7 +49,7 @@ _SHORTEST_OUTLINE = 2
 _WORD = re.compile(r"[^\W_]+")
 # Thai; scripts before it put spaces between words.
 _FIRST_UNSPACED = "\u0e00"
-# An empty tag says that the language is not known.
+# An empty tag says that the language is not known; menus around such a page are English.
 _LANGUAGE_TAGS: Mapping[Language, str] = {
     "en": "en",
     "ja": "ja",
