@@ -32,21 +32,18 @@ _COLUMNS = {
     "furniture": ("leak", "output"),
     "title": ("titles_right", "titles"),
 }
-# Sets how many pages of a package are taken before the program starts, and takes what the reference
-# counts as code although no reader of a listing does: Doxygen's tooltips, the line numbers of
-# Doxygen and Sphinx, and the types that Haddock shows under the pointer.
+# Sets how many pages of a package are taken before the program starts. The second time, it takes
+# out what the reference counts within a line of code and no reader of a listing does: the numbers
+# of the lines, and the types that Haddock shows under the pointer.
 _RUN = r"""
 import re, sys
 sys.path.insert(0, sys.argv.pop(1))
 import measure
 measure.PAGES = int(sys.argv.pop(1))
 if sys.argv.pop(1) == "True":
-    BESIDE_CODE = re.compile(
-        r'<div class="ttc".*?</div></div>\s*(?=<)|<span class="(?:linenos?|annottext)">.*?</span>',
-        re.DOTALL,
-    )
+    IN_LINES = re.compile(r'<span class="(?:linenos?|annottext)">.*?</span>', re.DOTALL)
     read = measure.read
-    measure.read = lambda path: BESIDE_CODE.sub("", read(path))
+    measure.read = lambda path: IN_LINES.sub("", read(path))
 if sys.argv.pop(1) == "True":
     from datetime import UTC, datetime
     from citewell.core.errors import CitewellError
@@ -83,11 +80,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("/tmp/fidelity"))
     parser.add_argument("--pages", type=int, default=40, help="of each package at most")
     parser.add_argument(
-        "--without-tooltips",
-        action="store_true",
-        help="nor line numbers of listings, in the reference",
-    )
-    parser.add_argument(
         "--with-site",
         action="store_true",
         help="title the pages as those of a site that is known, and leave the others out",
@@ -102,10 +94,11 @@ def main() -> None:
         python = _install_peers(arguments.cache / "peers")
         measured += [(peer, str(python)) for peer in PEERS]
     columns = " ".join(f"{name:>13}" for name in _COLUMNS)
-    print(f"{'mean over packages':14} {'pages':>6} {columns} ms, worst package")
+    print(f"{'mean over packages':18} {'pages':>6} {columns} {'code alone':>10}  ms, worst package")
     for name, python_path in measured:
         rows = _measure(name, python_path, packages.resolve(), arguments)
-        print(_line(name, rows), flush=True)
+        code_alone = _measure(name, python_path, packages.resolve(), arguments, is_code_alone=True)
+        print(_line(name, rows, code_alone), flush=True)
 
 
 def _install_peers(folder: Path) -> Path:
@@ -122,13 +115,18 @@ def _install_peers(folder: Path) -> Path:
 
 
 def _measure(
-    name: str, python: str, packages: Path, arguments: argparse.Namespace
+    name: str,
+    python: str,
+    packages: Path,
+    arguments: argparse.Namespace,
+    *,
+    is_code_alone: bool = False,
 ) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "rows.json"
         subprocess.run(
             [python, "-c", _RUN, str(arguments.data.resolve()), str(arguments.pages),
-             str(arguments.without_tooltips), str(arguments.with_site), str(packages),
+             str(is_code_alone), str(arguments.with_site), str(packages),
              "--engine", name, "--cache", str(arguments.cache.resolve()), "--json", str(result)],
             check=True,
             stdout=subprocess.DEVNULL,
@@ -137,19 +135,22 @@ def _measure(
     return rows
 
 
-def _line(name: str, rows: list[dict[str, Any]]) -> str:
-    cells: list[str] = []
-    for part, of in _COLUMNS.values():
-        shares = [row.get(part, 0) / row[of] for row in rows if row.get(of)]
-        cells.append(f"{sum(shares) / len(shares):13.4f}" if shares else f"{'-':>13}")
+def _line(name: str, rows: list[dict[str, Any]], code_alone: list[dict[str, Any]]) -> str:
+    cells = [_mean_share(rows, *column).rjust(13) for column in _COLUMNS.values()]
+    cells.append(_mean_share(code_alone, *_COLUMNS["code"]).rjust(10))
     pages = sum(row["pages"] for row in rows)
     milliseconds = 1_000 * sum(row["seconds"] for row in rows) / pages
     worst = min(rows, key=lambda row: row.get("blocks_kept", 0) / (row.get("blocks") or 1))
     share = worst.get("blocks_kept", 0) / (worst.get("blocks") or 1)
     return (
-        f"{name:14} {pages:6} {' '.join(cells)} {milliseconds:.0f}, "
+        f"{name:18} {pages:6} {' '.join(cells)}  {milliseconds:.0f}, "
         f"{share:.4f} ({worst['package']})"
     )
+
+
+def _mean_share(rows: list[dict[str, Any]], part: str, of: str) -> str:
+    shares = [row.get(part, 0) / row[of] for row in rows if row.get(of)]
+    return f"{sum(shares) / len(shares):.4f}" if shares else "-"
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from citewell.ingest.extract.html.symbols import (
     signature_text,
 )
 from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
+from citewell.ingest.extract.html.tooltips import render_tooltips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -115,7 +116,7 @@ class BlockRenderer:
         if " math" in element.names and is_tex_container(element) and not element.elements():
             return [self._continued(render_tex_container(element))]
         if "fragment" in element.names and is_code_box(element):
-            return self._pre(element)
+            return [*self._pre(element), *render_tooltips(element, self)]
         if element.names and element.has_class(*_SIGNATURE_CLASSES.get(element.tag, ())):
             return self._signature(element)
         if "caption" in element.names and _is_figure(element):

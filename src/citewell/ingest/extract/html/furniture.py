@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.html.admonitions import parse_admonition
 from citewell.ingest.extract.html.element import HEADING_TAGS
 from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_navigation_bar
+from citewell.ingest.extract.html.tooltips import is_tooltip
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
@@ -139,6 +140,8 @@ def is_known_chrome(element: Element) -> bool:
         return False
     if element.tag == "address":
         return element.has_class("footer")
+    if is_tooltip(element):
+        return False
     return _is_chrome_name(names, element.attribute("id").lower())
 
 
