@@ -139,6 +139,8 @@ class WebsiteQuery:
     status: WebsiteStatus | None = None
     matching: str | None = None
     """A part of the URL or the title, in any case."""
+    is_grouped: bool = False
+    """Whether to leave out single pages that are also part of a site."""
     order_by: WebsiteOrder = "fetch_timestamp"
     descending: bool = True
     limit: int = 50

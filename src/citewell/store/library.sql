@@ -48,6 +48,10 @@ WHERE source_id = :source_id AND project = :project;
 SELECT count(*) AS total FROM website
 WHERE project = :project
     AND (CAST(:kind AS text) IS NULL OR kind = :kind)
+    AND NOT (CAST(:is_grouped AS boolean) AND kind = 'page' AND EXISTS (
+        SELECT 1 FROM website_page JOIN website AS site ON site.source_id = website_page.website_id
+        WHERE website_page.source_id = website.source_id AND site.kind = 'site'
+    ))
     AND (CAST(:content_type AS text) IS NULL OR content_type = :content_type)
     AND (CAST(:status AS text) IS NULL OR status = :status)
     AND (

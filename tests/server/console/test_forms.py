@@ -21,6 +21,17 @@ async def test_forms_work_without_scripts_where_no_key_is_asked_for() -> None:
     assert "Ship it" in after
 
 
+async def test_a_form_with_a_box_for_each_page_of_a_long_list_is_read() -> None:
+    async with console() as http:
+        token = form_token((await http.get("/library")).text)
+        chosen = [str(number) for number in range(10_000, 10_200)]
+        form = {"form_token": token, "chosen": chosen, "check": "1"}
+        sent = await http.post("/library/chosen/delete", data=form)
+
+    assert sent.status_code == 404
+    assert "cannot be read" not in sent.text
+
+
 async def test_a_form_without_its_token_or_from_another_site_is_refused() -> None:
     async with console() as http:
         page = (await http.get(DIRECTIVES)).text

@@ -24,7 +24,7 @@ from citewell.core.records import Caller
 from citewell.tools.tool import Call
 from citewell.tools.webapp import library as shelves
 from citewell.tools.webapp import work
-from citewell.tools.webapp.entries import list_entries
+from citewell.tools.webapp.entries import list_entries, list_places
 from citewell.tools.webapp.usage import list_usage
 
 pytestmark = pytest.mark.anyio
@@ -97,6 +97,37 @@ async def test_folders_packages_and_pages_of_answers_are_entries() -> None:
     assert sum(shelf.pages for shelf in entries) + 1 == len(pages)
     assert (listed.total, rest.total, found.total, failed.total) == (5, 5, 1, 0)
     assert below.total == 2
+
+
+async def test_pages_below_a_site_are_no_entry_beside_it() -> None:
+    pages = [
+        draft("https://a.example/docs/", "One.", title="Docs"),
+        draft("https://a.example/docs/asked", "Two.", title="Asked"),
+        draft("https://a.example/docs/left/out", "Three.", title="Left out"),
+        draft("https://a.example/blog/other", "Four.", title="Other"),
+        draft("https://b.example/docs/", "Five.", title="Elsewhere"),
+    ]
+    async with open_library(*pages) as library:
+        entries = library.parts.store.library
+        now = datetime.now(UTC)
+        asked, _ = await entries.add_website(WebsiteDraft(url=pages[1].url), now=now)
+        call = seen_by(ME, library)
+        before = await list_entries(WebsiteQuery(), call)
+        options = CrawlOptions(exclude=("/docs/left/**",))
+        site, _ = await entries.add_website(
+            WebsiteDraft(url="https://a.example/docs/", kind="site", options=options), now=now
+        )
+        await entries.join_page(site.source_id, asked.source_id)
+        listed = await list_entries(WebsiteQuery(), call)
+        places = await list_places(call)
+        every = await entries.list_websites(WebsiteQuery())
+
+    assert [shelf.address for shelf in before.shelves] == ["https://a.example/", "https://b.example/"]
+    assert [view.website.url for view in listed.websites] == ["https://a.example/docs/"]
+    assert [shelf.name for shelf in listed.shelves] == ["Elsewhere", "Other"]
+    assert (listed.total, listed.beside) == (3, {site.source_id: 1})
+    assert [place.address for place in places] == ["https://a.example/docs/"]
+    assert every.total == 2
 
 
 async def test_an_address_that_leads_nowhere_is_refused_before_it_is_stored() -> None:

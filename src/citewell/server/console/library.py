@@ -38,7 +38,7 @@ from citewell.server.console.reader import parse_number
 from citewell.server.console.screen import suggestion_for_people
 from citewell.tools.webapp import library, work
 from citewell.tools.webapp.ask import count_corpus
-from citewell.tools.webapp.entries import list_entries
+from citewell.tools.webapp.entries import address_below, list_entries
 from citewell.tools.webapp.permissions import permissions_of
 
 if TYPE_CHECKING:
@@ -159,12 +159,13 @@ class LibraryPages:
             "at_once": library.PAGES_AT_ONCE,
             "may": permissions_of(call.caller),
             "is_saved": "saved" in request.query_params,
+            "address_below": address_below,
         }
         return self._screen.show(request, "website.html", values)
 
     async def preview(self, request: Request, call: Call) -> Response:
         """Show what a crawl would read, with the form to go on."""
-        draft = read_draft(await read_form(request, max_fields=2 * MOST_LISTED))
+        draft = read_draft(await read_form(request))
         try:
             preview = await library.preview(draft.url, draft.options, call)
         except (FetchError, InvalidArgument) as error:
@@ -172,14 +173,14 @@ class LibraryPages:
         values = {
             "draft": draft,
             "preview": preview,
-            "listed": {url: target_of(url) for url in preview.urls[:MOST_LISTED]},
+            "listed": {url: target_of(url) for url in sorted(preview.urls[:MOST_LISTED])},
             "schedules": SCHEDULES,
         }
         return self._screen.show(request, "library_preview.html", values)
 
     async def add(self, request: Request, call: Call) -> Response:
         """Add the page or site of the form."""
-        draft = read_draft(await read_form(request, max_fields=2 * MOST_LISTED))
+        draft = read_draft(await read_form(request))
         try:
             source_id = await library.add_website(draft, call)
         except (FetchError, InvalidArgument) as error:
@@ -245,7 +246,7 @@ class LibraryPages:
         chosen = await read_chosen(request)
         for source_id in chosen:
             await library.check_deletion(source_id, call)
-        if "check" in await read_form(request, max_fields=2 * MOST_LISTED):
+        if "check" in await read_form(request):
             return Response(status_code=204, headers=guard_headers())
         for source_id in chosen:
             await library.delete_website(source_id, call)

@@ -131,7 +131,7 @@ def target_of(url: str) -> str:
 
 async def read_chosen(request: Request) -> list[int]:
     """Return the ids of the entries that are ticked in a list."""
-    form = await read_form(request, max_fields=2 * MOST_LISTED)
+    form = await read_form(request)
     numbers = (parse_number(str(value)) for value in form.getlist("chosen"))
     chosen = [number for number in numbers if number is not None]
     if not chosen:

@@ -49,6 +49,10 @@ LEFT JOIN LATERAL (
 ) AS own ON :order_by = 'fetch_timestamp'
 WHERE project = :project
     AND (:kind::text IS NULL OR website.kind = :kind)
+    AND NOT (:is_grouped AND website.kind = 'page' AND EXISTS (
+        SELECT 1 FROM website_page JOIN website AS site ON site.source_id = website_page.website_id
+        WHERE website_page.source_id = website.source_id AND site.kind = 'site'
+    ))
     AND (:content_type::text IS NULL OR content_type = :content_type)
     AND (:status::text IS NULL OR status = :status)
     AND (

@@ -32,6 +32,10 @@ WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 SELECT source_id FROM website
 WHERE project = :project
     AND (:kind IS NULL OR kind = :kind)
+    AND NOT (:is_grouped AND kind = 'page' AND EXISTS (
+        SELECT 1 FROM website_page JOIN website AS site ON site.source_id = website_page.website_id
+        WHERE website_page.source_id = website.source_id AND site.kind = 'site'
+    ))
     AND (:content_type IS NULL OR content_type = :content_type)
     AND (:status IS NULL OR status = :status)
     AND (:matching IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')

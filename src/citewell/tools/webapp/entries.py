@@ -10,15 +10,16 @@ from citewell.app import websites
 from citewell.core.frozen import frozen
 from citewell.core.library import WebsiteQuery
 from citewell.core.releases import release_of_page
+from citewell.ingest.site_scope import SiteScope
 from citewell.tools.webapp.reader import visible_pages
 from citewell.tools.websites import list_websites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from citewell.app.websites import WebsiteView
-    from citewell.core.library import LooseFolder
+    from citewell.core.library import LooseFolder, Website
     from citewell.tools.tool import Call
 
 _MOST_PLACES = 200
@@ -57,30 +58,52 @@ class EntryListing:
     websites: Sequence[WebsiteView]
     shelves: Sequence[Shelf]
     total: int
+    beside: Mapping[int, int]
+    """How many pages below the address of a site, by its id, were read for answers alone."""
 
 
 async def list_entries(query: WebsiteQuery, call: Call) -> EntryListing:
     """Return one screen of the caller's project: its websites first, then its shelves by name."""
     list_websites.TOOL.refuse_others(call.caller)
-    query = replace(query, project=call.caller.project)
+    # Who looks for a page by its name finds its own entry, too.
+    query = replace(query, project=call.caller.project, is_grouped=query.matching is None)
     listed = await websites.list_websites(call.parts, query)
-    shelves: list[Shelf] = []
+    loose, beside = await _loose_folders(await _list_sites(call), call)
     # What is on a shelf was read.
-    if query.status in (None, "completed"):
-        folders = await call.parts.store.loose_folders(visible_pages(call))
-        shelves = [shelf for shelf in shelves_of(folders) if _matches(shelf, query.matching)]
+    is_shown = query.status in (None, "completed")
+    every = shelves_of(loose) if is_shown else []
+    shelves = [shelf for shelf in every if _matches(shelf, query.matching)]
     start = max(0, query.offset - listed.total)
     end = max(0, query.offset + query.limit - listed.total)
     return EntryListing(
         websites=listed.websites,
         shelves=shelves[start:end],
         total=listed.total + len(shelves),
+        beside=beside,
     )
 
 
 async def list_places(call: Call) -> list[Place]:
     """Return the sites of the caller's project, then its shelves of several pages."""
     list_websites.TOOL.refuse_others(call.caller)
+    sites = await _list_sites(call)
+    loose, _ = await _loose_folders(sites, call)
+    places = [
+        *(
+            Place(address=site.url, name=site.title or site.url, pages=site.pages)
+            for site in sites
+            if site.pages
+        ),
+        *(
+            Place(address=f"{shelf.address}*", name=shelf.name, pages=shelf.pages)
+            for shelf in shelves_of(loose)
+            if shelf.pages > 1
+        ),
+    ]
+    return places[:_MOST_PLACES]
+
+
+async def _list_sites(call: Call) -> list[Website]:
     query = WebsiteQuery(
         project=call.caller.project,
         kind="site",
@@ -89,17 +112,43 @@ async def list_places(call: Call) -> list[Place]:
         limit=_MOST_PLACES,
     )
     listed = await websites.list_websites(call.parts, query)
-    sites = [view.website for view in listed.websites if view.website.pages]
-    folders = await call.parts.store.loose_folders(visible_pages(call))
-    places = [
-        *(Place(address=site.url, name=site.title or site.url, pages=site.pages) for site in sites),
-        *(
-            Place(address=f"{shelf.address}*", name=shelf.name, pages=shelf.pages)
-            for shelf in shelves_of(folders)
-            if shelf.pages > 1
-        ),
-    ]
-    return places[:_MOST_PLACES]
+    return [view.website for view in listed.websites]
+
+
+async def _loose_folders(
+    sites: Sequence[Website], call: Call
+) -> tuple[list[LooseFolder], dict[int, int]]:
+    """Return folders of pages that no website holds, and how many such pages lie below each site.
+
+    The pages below a site belong to it by their address, though its crawl has left them out or not
+    come to them yet: they are no entry beside it.
+    """
+    loose: list[LooseFolder] = []
+    beside: dict[int, int] = {}
+    scopes = {site.source_id: _addresses_of(site) for site in sites}
+    for folder in await call.parts.store.loose_folders(visible_pages(call)):
+        is_web = folder.folder.startswith(("http://", "https://"))
+        held = (site for site, scope in scopes.items() if is_web and scope.holds(folder.folder))
+        site = next(held, None)
+        if site is None:
+            loose.append(folder)
+        else:
+            beside[site] = beside.get(site, 0) + folder.pages
+    return loose, beside
+
+
+def _addresses_of(site: Website) -> SiteScope:
+    """Return the addresses below a site, those that its patterns leave out among them."""
+    return SiteScope(site.url, replace(site.options, include=(), exclude=()))
+
+
+def address_below(site: Website) -> str:
+    """Return what the URLs of a site's pages begin with."""
+    folder = _addresses_of(site).folder_url
+    if site.options.scope == "path":
+        return folder
+    parts = urlsplit(folder)
+    return f"{parts.scheme}://{parts.netloc}/"
 
 
 def shelves_of(folders: Iterable[LooseFolder]) -> list[Shelf]:

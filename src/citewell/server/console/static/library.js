@@ -7,15 +7,17 @@
   let pending = null;
 
   // Boxes choose entries of a list: what is done with them is offered once one is ticked.
-  const boxes = () => [...document.querySelectorAll("[name=chosen]")];
-  const chosen = () => boxes().filter((box) => box.checked);
+  const boxes = (name = "chosen") => [...document.querySelectorAll(`input[type=checkbox][name=${name}]`)];
+  const chosen = (name) => boxes(name).filter((box) => box.checked);
+  const listOf = (all) => all.dataset.tickAll || "chosen";
 
   const offerActions = () => {
     document.querySelectorAll("[data-when-chosen]").forEach((actions) => {
       actions.hidden = !chosen().length;
     });
     document.querySelectorAll("[data-tick-all]").forEach((all) => {
-      all.checked = chosen().length > 0 && chosen().length === boxes().length;
+      const ticked = chosen(listOf(all)).length;
+      all.checked = ticked > 0 && ticked === boxes(listOf(all)).length;
     });
   };
 
@@ -104,8 +106,8 @@
   });
 
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-tick-all]")) boxes().forEach((box) => (box.checked = event.target.checked));
-    if (event.target.matches("[data-tick-all], [name=chosen]")) offerActions();
+    if (event.target.matches("[data-tick-all]")) boxes(listOf(event.target)).forEach((box) => (box.checked = event.target.checked));
+    if (event.target.matches("[data-tick-all], [name=chosen], [name=keep]")) offerActions();
   });
   document.addEventListener("DOMContentLoaded", offerActions);
   document.addEventListener("htmx:afterSwap", offerActions);
