@@ -12,6 +12,7 @@ from citewell.answer.quote import (
     QuoteLimits,
     choose_quotes,
     cut_preview,
+    quote_chunk,
     refuse_inexact,
 )
 from citewell.answer.spans import PassageText, Place
@@ -59,6 +60,36 @@ def test_the_best_quote_is_given_the_sentences_around_it_while_they_fit() -> Non
         "The cache holds pages. Its lifetime is one hour."
     ]
     assert picked("cache lifetime", text) == [text]
+
+
+def test_a_quote_names_the_sentence_in_it_that_most_probably_answers() -> None:
+    passage = PassageText(
+        text="Nothing here. The cache holds pages. Its lifetime is one hour. Done."
+    )
+    reads = {(0, 0): -4.0, (0, 1): -1.0, (0, 2): 3.0, (0, 3): -4.0}
+    query, limits = parse_query("How long does the cache live?"), QuoteLimits(max_quotes=1)
+
+    (sure,) = choose_quotes(query, [passage], limits=limits, reads=reads)
+    (even,) = choose_quotes(query, [passage], limits=limits, reads=dict.fromkeys(reads, 0.0))
+
+    assert passage.text[slice(*sure.key)] == "Its lifetime is one hour."
+    assert sure.key_share > 0.8
+    assert even.key_share < 0.6
+    quote = quote_chunk(block(passage.text, start=40), sure, confidence=0.5)
+    assert (quote.key, quote.key_confidence) == ((77, 102), 0.5 * sure.key_share)
+
+
+def test_what_a_lead_in_announces_belongs_to_the_sentence_that_answers() -> None:
+    passage = PassageText(text="Install it with:\n\n```\npip install heron\n```\n\nThen rest.")
+    reads = {(0, 0): 3.0, (0, 1): 0.0, (0, 2): -4.0}
+    limits = QuoteLimits(max_quotes=1)
+
+    (span,) = choose_quotes(
+        parse_query("How do I install it?"), [passage], limits=limits, reads=reads
+    )
+
+    assert "pip install heron" in passage.text[slice(*span.key)]
+    assert "rest" not in passage.text[slice(*span.key)]
 
 
 def test_a_sentence_that_refers_back_is_quoted_with_the_one_before_it() -> None:

@@ -250,6 +250,20 @@ async def test_a_list_is_filtered_and_paged_and_knows_its_total(store: Store) ->
     assert (await store.library.list_websites(WebsiteQuery(project="x"))).total == 0
 
 
+async def test_a_page_that_a_site_holds_can_be_left_out_of_a_list(store: Store) -> None:
+    for url in (HERONS, EGRETS):
+        await put(store, url)
+    held, alone = await add(store, HERONS), await add(store, EGRETS)
+    site = await add(store, SITE, kind="site")
+    await store.library.join_page(site.source_id, held.source_id)
+
+    grouped = await store.library.list_websites(WebsiteQuery(is_grouped=True))
+    every = await store.library.list_websites(WebsiteQuery())
+
+    assert {at.source_id for at in grouped.websites} == {alone.source_id, site.source_id}
+    assert (grouped.total, every.total) == (2, 3)
+
+
 async def test_a_due_refresh_is_told_once_and_comes_again(store: Store) -> None:
     website = await add(store, HERONS, refresh_seconds=60)
     await add(store, EGRETS)

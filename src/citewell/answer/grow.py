@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from citewell.answer.spans import Place, RankedSpan, Unit
 
 # These say nothing without the unit that follows them.
-_INCOMPLETE = ("name", "lead_in")
+INCOMPLETE = ("name", "lead_in")
 # A sentence that begins so is not understood without the one before it.
 _REFERS_BACK = re.compile(
     r"(?:It|This|These|They|That|Those|Such|Here|Otherwise|However|But|Then|Also|Instead|Therefore"
@@ -58,9 +58,9 @@ def grow(
 
     first = last = span.unit
     # What a lead-in announces is quoted along even where it has to be cut.
-    while units[last].kind in _INCOMPLETE and fits(first, last + 1, math.inf):
+    while units[last].kind in INCOMPLETE and fits(first, last + 1, math.inf):
         last += 1
-    if units[last].kind in _INCOMPLETE and _is_row(units, last + 1, text):
+    if units[last].kind in INCOMPLETE and _is_row(units, last + 1, text):
         return first, _end_of_rows(units, first, last, text, max_tokens=longest)
     if units[first].kind == "row":
         head = _head_of_table(units, first, text)
@@ -101,11 +101,11 @@ def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[i
     It is never moved back before `least`.
     """
     end = last
-    while units[end].kind in _INCOMPLETE and fits(end + 1):
+    while units[end].kind in INCOMPLETE and fits(end + 1):
         end += 1
-    if units[end].kind not in _INCOMPLETE:
+    if units[end].kind not in INCOMPLETE:
         return end
-    while last > least and units[last].kind in _INCOMPLETE:
+    while last > least and units[last].kind in INCOMPLETE:
         last -= 1
     return last
 
@@ -170,7 +170,7 @@ def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
     if at == 0:
         return False
     unit, before = units[at], units[at - 1]
-    if before.kind in _INCOMPLETE:
+    if before.kind in INCOMPLETE:
         return True
     if unit.kind == "code":
         return before.kind == "sentence"

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from citewell.answer.grow import grow, is_change_note, join
+from citewell.answer.grow import INCOMPLETE, grow, is_change_note, join
 from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
 from citewell.core.frozen import frozen
@@ -91,6 +91,10 @@ class QuotedSpan:
     """Whether it stops inside a unit, for its length."""
     chance: float = 1.0
     """The probability that the answer stands in it, if it stands in any of the passages."""
+    key: tuple[int, int] = (0, 0)
+    """Its unit that most probably answers, with what a lead-in announces; empty for none."""
+    key_share: float = 0.0
+    """The probability that the answer stands there, if it stands in the quote."""
 
 
 def choose_quotes(
@@ -226,7 +230,7 @@ class _Picker:
         """Return what was picked, with its standing beside the first."""
         return [
             replace(
-                draft.quote,
+                self._with_key(draft),
                 share=min(1.0, math.exp((draft.span.score - self._best) / _SCORE_SCALE))
                 if place
                 else 1.0,
@@ -234,6 +238,24 @@ class _Picker:
             )
             for place, draft in enumerate(self._drafts)
         ]
+
+    def _with_key(self, draft: _Draft) -> QuotedSpan:
+        """Return the quote of a draft with its unit of the highest odds."""
+        passage, quote = draft.span.passage, draft.quote
+        units = split_units(self._passages[passage].text)
+        odds = [
+            0.0 if units[at].kind == "heading" else self._odds.get((passage, at), 0.0)
+            for at in range(draft.units[0], draft.units[1] + 1)
+        ]
+        first = last = odds.index(max(odds))
+        while units[draft.units[0] + last].kind in INCOMPLETE and last + 1 < len(odds):
+            last += 1
+        held = math.fsum(odds[first : last + 1])
+        start = max(quote.start, units[draft.units[0] + first].start)
+        end = min(quote.end, units[draft.units[0] + last].end)
+        if not held or start >= end:
+            return quote
+        return replace(quote, key=(start, end), key_share=held / math.fsum(odds))
 
     @property
     def _room(self) -> int:
@@ -310,7 +332,10 @@ def clip(text: str, max_characters: int) -> str:
 def quote_chunk(chunk: StoredChunk | Block, span: QuotedSpan, *, confidence: float | None) -> Quote:
     """Return a slice of a chunk or a block as a citable quote of its page."""
     start, end = chunk.start + span.start, chunk.start + span.end
+    has_key = confidence is not None and span.key_share > 0
     return Quote(
+        key=(chunk.start + span.key[0], chunk.start + span.key[1]) if has_key else None,
+        key_confidence=(confidence or 0.0) * span.key_share,
         origin=chunk.origin,
         release=chunk.release,
         citation_id=citation_id(chunk.source_id, chunk.page_hash, start, end),

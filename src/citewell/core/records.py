@@ -369,6 +369,8 @@ class Quote:
     columns: str = ""
     """The names of the columns, where it is rows of a table without the header."""
     release: Release = NO_RELEASE.release
+    key: tuple[int, int] | None = None  # the span of its sentence that most probably answers …
+    key_confidence: float = 0.0  # … and the probability that it does
 
 
 @frozen

@@ -18,7 +18,7 @@ def test_a_question_is_answered_by_quotes_that_lead_into_their_page(tab: Tab) ->
     page.get_by_label("Your question").fill("What does the grey heron eat?")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("heading", name="This quote answers it")).to_be_focused()
+    expect(page.get_by_role("heading", name="This quote probably answers it")).to_be_focused()
     card = page.locator(".quote-card").first
     expect(card.locator("mark").first).to_contain_text("The grey heron eats fish")
     expect(card.locator("mark.answer")).to_have_text(

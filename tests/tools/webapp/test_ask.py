@@ -36,8 +36,9 @@ async def test_a_quote_is_shown_in_its_context_with_the_words_of_the_question() 
 def test_the_sentence_that_answers_is_marked_before_the_words_of_the_question() -> None:
     text = "A heron waits. The default isolation level is Read Committed. It is never dirty."
     wanted = frozenset(content_words("What is the default isolation level?"))
-    marked = excerpt_of(text, 0, len(text), quote_id="q", question_words=wanted)
-    unrelated = excerpt_of(text, 0, 14, quote_id="q", question_words=wanted)
+    key = (15, text.index(" It"))
+    marked = excerpt_of(text, 0, len(text), quote_id="q", key=key, question_words=wanted)
+    unrelated = excerpt_of(text, 0, 14, quote_id="q", key=None, question_words=wanted)
 
     html = render_stored_texts([marked, unrelated])
     answers = [re.findall(r'<mark(?: id="q")? class="answer">(.*?)</mark>', part) for part in html]
@@ -69,9 +70,14 @@ async def test_quotes_that_hardly_answer_are_not_said_to_answer() -> None:
         call = Call(parts=library.parts, caller=ME)
         view = await ask(Asked(question="What does the grey heron eat?"), call, library.app)
 
-    doubtful = replace(view, cards=[replace(card, confidence=0.31) for card in view.cards])
-    likely = replace(view, cards=[*doubtful.cards, replace(view.cards[0], confidence=0.5)])
-    assert (doubtful.is_sure, likely.is_sure) == (False, True)
+    def certainty_at(confidence: float | None) -> str:
+        surest = replace(view.cards[0], confidence=confidence)
+        others = [replace(card, confidence=0.31) for card in view.cards]
+        return replace(view, cards=[*others, surest]).certainty
+
+    assert [certainty_at(each) for each in (0.31, 0.5, 0.79, 0.8, None)] == [
+        *("low", "fair", "fair", "high", "high")
+    ]
 
 
 async def test_quotes_are_copied_with_their_sources() -> None:
@@ -139,7 +145,9 @@ def test_a_context_holds_its_quote_and_stays_in_its_lines(text: str, data: st.Da
 def test_quoted_lines_of_a_program_stay_a_program() -> None:
     text = "Intro.\n\n```python\nfirst = 1\nsecond = 2\n```\n"
     start = text.index("second")
-    excerpt = excerpt_of(text, start, start + 10, quote_id="q", question_words=frozenset())
+    excerpt = excerpt_of(
+        text, start, start + 10, quote_id="q", key=None, question_words=frozenset()
+    )
     html = render_stored_texts([excerpt])[0]
 
     assert 'data-language="python"' in html

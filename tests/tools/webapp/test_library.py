@@ -122,7 +122,10 @@ async def test_pages_below_a_site_are_no_entry_beside_it() -> None:
         places = await list_places(call)
         every = await entries.list_websites(WebsiteQuery())
 
-    assert [shelf.address for shelf in before.shelves] == ["https://a.example/", "https://b.example/"]
+    assert [shelf.address for shelf in before.shelves] == [
+        "https://a.example/",
+        "https://b.example/",
+    ]
     assert [view.website.url for view in listed.websites] == ["https://a.example/docs/"]
     assert [shelf.name for shelf in listed.shelves] == ["Elsewhere", "Other"]
     assert (listed.total, listed.beside) == (3, {site.source_id: 1})

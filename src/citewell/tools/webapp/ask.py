@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
-from citewell.core.certainty import is_sure
+from citewell.core.certainty import EVEN, Certainty, certainty_of
 from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.core.words import content_words
@@ -110,9 +110,18 @@ class AskView:
         return [card for card in self.cards[1:] if _is_unlikely(card)]
 
     @property
-    def is_sure(self) -> bool:
-        """Whether a quote more likely answers than not."""
-        return is_sure(card.confidence for card in self.cards)
+    def pages_read(self) -> int:
+        """How many of the pages that were followed could be read."""
+
+        def read_in(pages: Sequence[FollowedPage]) -> int:
+            return sum((page.failure is None) + read_in(page.pages) for page in pages)
+
+        return read_in(self.followed)
+
+    @property
+    def certainty(self) -> Certainty:
+        """How sure the surest quote is."""
+        return certainty_of(card.confidence for card in self.cards)
 
     @property
     def failures(self) -> Sequence[FailedUrl]:
@@ -199,6 +208,7 @@ async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief:
             quote.start,
             quote.end,
             quote_id=f"card-{quote.citation_id}",
+            key=_marked_key(quote),
             # Of the part of the question that it is for.
             question_words=frozenset(content_words(quote.sub_query or asked.question)),
             escapes=pages[quote.source_id].info.kind == "markdown",
@@ -229,6 +239,11 @@ async def _stored_pages(urls: Sequence[str], call: Call) -> dict[str, int]:
     store, project = call.parts.store, call.caller.project
     pages = [await store.find_page(url, project=project) for url in urls]
     return {url: page.source_id for url, page in zip(urls, pages, strict=True) if page is not None}
+
+
+def _marked_key(quote: Quote) -> tuple[int, int] | None:
+    """Return the sentence to mark as the answer: none that more probably is not."""
+    return quote.key if quote.key_confidence >= EVEN else None
 
 
 def _card(quote: Quote, html: str) -> QuoteCard:

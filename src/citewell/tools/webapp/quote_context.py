@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from citewell.answer.spans import split_units
 from citewell.core.frozen import frozen
 from citewell.core.page_slice import fence_line
 from citewell.docsite.site.stored_text import MarkedSpan, StoredText
@@ -39,23 +38,23 @@ def excerpt_of(
     end: int,
     *,
     quote_id: str,
+    key: tuple[int, int] | None,
     question_words: frozenset[str],
     escapes: bool = False,
 ) -> StoredText:
-    """Return the excerpt to render, its quote and the answering part of it marked.
+    """Return the excerpt to render, its quote and the answering part of it (`key`) marked.
 
     Code stays code though its fence is cut.
     """
     span = context_of(text, start, end)
-    answer = answering_span(text[start:end], question_words)
-    cuts = (start, start + answer.start, start + answer.end, end)
+    cuts = (start, *(key or (start, start)), end)
     opening = fence_line(text, span.start)
     prefix = f"{opening}\n" if opening else ""
     shift = len(prefix) - span.start
     return StoredText(
         text=prefix + text[span.start : span.end],
         marks=tuple(
-            MarkedSpan(start=a + shift, end=b + shift, id=quote_id, is_answer=(a, b) == cuts[1:3])
+            MarkedSpan(start=a + shift, end=b + shift, id=quote_id, is_answer=(a, b) == key)
             for a, b in pairwise(cuts)
             if a < b
         ),
@@ -63,15 +62,6 @@ def excerpt_of(
         heading_shift=3,
         escapes=escapes,
     )
-
-
-def answering_span(quote: str, question_words: frozenset[str]) -> ContextSpan:
-    """Return the unit of a quote with most words of the question; empty if none has any."""
-    units = [unit for unit in split_units(quote) if unit.kind != "heading"]
-    best = max(units, key=lambda unit: len(unit.held & question_words), default=None)
-    if best is None or not best.held & question_words:
-        return ContextSpan(start=0, end=0)
-    return ContextSpan(start=best.start, end=best.end)
 
 
 def _first_sentence(text: str, line_start: int, start: int) -> int:
