@@ -15,6 +15,26 @@ PAGE = (
 )
 
 
+def test_the_titles_above_a_passage_name_what_it_is_about() -> None:
+    passage = "The eggs are incubated for 25 to 26 days by both parents."
+    claim = "Herons incubate their eggs for 25 to 26 days."
+
+    assert judge_claim(claim, [passage], ["Herons › Breeding"]).verdict == "supported"
+    assert judge_claim(claim, [passage], ["Egrets › Breeding"]).verdict == "partly"
+
+
+@pytest.mark.parametrize(
+    ("draft", "claims"),
+    [
+        ("Herons can fly backwards.", 1),
+        ("TLS is optional. See also. Installation.", 1),
+        ("- Python 3.11\n- Command line tools", 0),
+    ],
+)
+def test_a_short_sentence_that_states_something_is_a_claim(draft: str, claims: int) -> None:
+    assert len(list(claims_of(draft))) == claims
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [

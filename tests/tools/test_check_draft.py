@@ -16,18 +16,19 @@ DRAFT = "The grey heron eats fish. The grey heron does not eat fish at all. Whal
 
 @dataclass
 class SamplingClient:
-    """A client whose model says that everything is supported."""
+    """A client whose model writes one reply to everything."""
 
     elicits: None = None
     reply: PersonReply | None = None
     prompt: str = ""
+    writes: str = "1: supported\n**2. Contradicted**\nnonsense"
 
     async def elicit(self, question: str, *, key: str) -> PersonReply | None:
         return None
 
     async def sample(self, prompt: str, *, max_tokens: int) -> str | None:
         self.prompt = prompt
-        return "1: supported\n2: contradicted\nnonsense"
+        return self.writes
 
 
 async def test_each_sentence_has_a_verdict_and_its_quote() -> None:
@@ -60,6 +61,21 @@ async def test_the_model_of_the_client_is_shown_beside_and_called_so() -> None:
     assert [claim.get("model_verdict") for claim in claims] == ["supported", "contradicted", None]
     assert "(the client's model: contradicted)" in result.text
     assert "Whales" not in client.prompt
+    assert "no model was asked" not in result.text
+
+
+async def test_a_reply_without_a_verdict_is_not_called_no_model() -> None:
+    async with open_library() as library:
+        registry = open_registry(Settings(mcp_toolsets=("all",)))
+        result = await registry.call(
+            "check_draft",
+            {"draft": DRAFT},
+            app=library.app,
+            caller=Caller(session="s"),
+            client=SamplingClient(writes="I cannot say."),
+        )
+
+    assert "was asked, too, and gave no verdict that can be read" in result.text
 
 
 async def test_a_draft_of_a_megabyte_is_refused_and_a_long_one_cut() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from citewell.answer.facts import (
@@ -42,6 +43,11 @@ _OPPOSED_SHARE = 0.9
 # A list of parameters that is many times as long holds most words, and denies something else.
 _MOST_LENGTH = 4
 _LEAST_WORDS = 5
+# "TLS is optional." A heading, a name or an instruction of so few words is no claim.
+_SHORT_CLAIM = re.compile(
+    r"(?:\S+[ \t]+){1,3}?(?:is|are|was|were|has|have|can|cannot|must|may|does|do|will|[a-z]+s)"
+    r"(?:[ \t]+\S+){1,2}[.!]"
+)
 _LEAST_QUOTED_CHARACTERS = 20
 _MOST_LISTED = 8
 _MOST_PLACES = 2
@@ -99,7 +105,7 @@ def claims_of(draft: str) -> Iterator[Span]:
             "?"
         ):
             continue
-        if _has_words_enough(sentence):
+        if _has_words_enough(sentence) or _SHORT_CLAIM.fullmatch(sentence):
             yield start, end
 
 
@@ -107,11 +113,16 @@ def _has_words_enough(sentence: str) -> bool:
     return len(sentence.split()) >= _LEAST_WORDS or len(content_words(sentence)) >= _LEAST_WORDS
 
 
-def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
-    """Return the verdict on a claim, with the best places for and against it."""
+def judge_claim(
+    claim: str, passages: Sequence[str], headings: Sequence[str] = ()
+) -> ClaimJudgement:
+    """Return the verdict on a claim, with the best places for and against it.
+
+    `headings` are the titles that each passage stands under: they name what it is about.
+    """
     attribution = _ATTRIBUTION.match(claim)
     claim = claim[attribution.end() :] if attribution else claim
-    found = [*_find_quoted(claim, passages), *_find_near(claim, passages)]
+    found = [*_find_quoted(claim, passages), *_find_near(claim, passages, headings)]
     places = sorted(found, key=_rank, reverse=True)
     if not places:
         return ClaimJudgement()
@@ -145,9 +156,12 @@ def _best_apart(places: Iterable[ClaimPlace], passages: Sequence[str]) -> tuple[
     return tuple(kept.values())[:_MOST_PLACES]
 
 
-def _find_near(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
+def _find_near(
+    claim: str, passages: Sequence[str], headings: Sequence[str]
+) -> Iterator[ClaimPlace]:
     own = parse_facts(claim)
-    for number, passage in enumerate(passages):
+    for number, (passage, heading) in enumerate(zip_longest(passages, headings, fillvalue="")):
+        topic = parse_facts(heading)
         title = before = parse_facts("")
         for span in sentence_spans(passage):
             sentence = passage[span[0] : span[1]]
@@ -155,7 +169,7 @@ def _find_near(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
             if _only_names(sentence):
                 title = before = place
                 continue
-            judged = _compare(own, place, (title, before), passage=number, span=span)
+            judged = _compare(own, place, (topic, title, before), passage=number, span=span)
             if judged.verdict != "unsupported":
                 yield judged
             before = place
@@ -193,15 +207,15 @@ def _sentence_start(passage: str, place: int) -> int | None:
 
 
 def _compare(
-    own: Facts, place: Facts, above: tuple[Facts, Facts], *, passage: int, span: Span
+    own: Facts, place: Facts, above: tuple[Facts, Facts, Facts], *, passage: int, span: Span
 ) -> ClaimPlace:
     """Return what one sentence says of a claim.
 
-    The title and the sentence before it, `above`, may name its subject. Numbers, opposites and
-    negations count only where they stand in the sentence itself.
+    The titles of the page and of the passage and the sentence before it, `above`, may name its
+    subject. Numbers, opposites and negations count only where they stand in the sentence itself.
     """
-    title, before = above
-    around = place.words + title.words + before.words
+    topic, title, before = above
+    around = place.words + topic.words + title.words + before.words
     numbers, others = _apart(own.numbers, place.numbers)
     # A name that the place has instead is another one, even if this one is a word in it: `for`.
     is_swapped = any(not holds_name(own, name) for name in place.names - own.names)
@@ -227,8 +241,10 @@ def _compare(
         differing.append((_count_negations(own), _count_negations(place)))
     apart = {word for pair in differing for word in content_words(pair[0])}
     rest = Counter({word: 1 for word in own.words if word not in apart})
-    # What the title names is not repeated below it.
-    below = Counter({word: 1 for word in rest if word not in title.words})
+    # What the titles name is not repeated below them.
+    below = Counter(
+        {word: 1 for word in rest if word not in title.words and word not in topic.words}
+    )
     is_about = share_of(below, place.words) >= _PARTLY_SHARE
     share = share_of(own.words, around) if is_about else 0.0
     alone = share_of(own.words, place.words)

@@ -71,7 +71,11 @@ async def check_draft(
             question, store=store, models=models, where=where, options=Options(limit=_CHUNKS)
         )
         texts = [ranked.chunk.text for ranked in retrieval.chunks]
-        judged = await in_thread(judge_claim, sentence, texts)
+        headings = [
+            " › ".join(dict.fromkeys((ranked.chunk.title, *ranked.chunk.heading_path)))
+            for ranked in retrieval.chunks
+        ]
+        judged = await in_thread(judge_claim, sentence, texts, headings)
         pages = await store.page_texts(
             list({ranked.chunk.source_id for ranked in retrieval.chunks})
         )

@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 
 MAX_DRAFT_CHARACTERS = 60_000
 MAX_SENTENCES = 40
-METHOD = (
+_METHOD = (
     "Verdicts compare words, names, numbers, versions and negations with the nearest sentence of "
-    "the library; no model was asked."
+    "the library; "
 )
+_NO_MODEL = "no model was asked."
+_WITH_MODEL = "what the client's own model said of the quotes is beside them."
+_MODEL_UNREAD = "the client's own model was asked, too, and gave no verdict that can be read."
 _MAX_SHOWN_CHARACTERS = 300
 _MODEL_VERDICT = re.compile(
-    r"^\s{0,5}(\d{1,3})[.:)]\s{0,5}(supported|partly|unsupported|contradicted)\b", re.MULTILINE
+    r"^[^\w\n]{0,8}(?:sentence )?(\d{1,3})[^\w\n]{1,8}"
+    r"(supported|partly|unsupported|contradicted)\b",
+    re.MULTILINE | re.IGNORECASE,
 )
 _MAX_MODEL_TOKENS = 600
 
@@ -96,10 +101,11 @@ async def run(arguments: CheckDraftInput, call: Call) -> CheckDraftOutput:
     claims = [_shape(claim) for claim in shown]
     verdicts = await _ask_model(claims, call)
     return CheckDraftOutput(
-        method=METHOD,
+        method=_METHOD
+        + (_NO_MODEL if verdicts is None else _WITH_MODEL if verdicts else _MODEL_UNREAD),
         counts=dict(Counter(claim.verdict for claim in claims)),
         claims=[
-            claim.model_copy(update={"model_verdict": verdicts.get(number)})
+            claim.model_copy(update={"model_verdict": (verdicts or {}).get(number)})
             for number, claim in enumerate(claims, 1)
         ],
         is_complete=len(checked) <= MAX_SENTENCES,
@@ -130,10 +136,10 @@ def _shape_quote(cited: CitedPlace) -> ClaimQuoteShape:
     )
 
 
-async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]:
-    """Return the verdicts of the client's own model by number; none where it offers no model."""
+async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str] | None:
+    """Return the verdicts of the client's own model by number, or None if it wrote nothing."""
     if call.client is None:
-        return {}
+        return None
     boundary = Boundary()
     asked = [
         f"{number}. Sentence: {claim.sentence}\n   Quotes: {boundary.quote(' … '.join(quotes))}"
@@ -141,7 +147,7 @@ async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]
         if (quotes := [place.quote for place in _quotes_of(claim)])
     ]
     if not asked:
-        return {}
+        return None
     prompt = "\n".join(
         [
             "For each sentence, say whether its quotes alone show it to be true: supported, "
@@ -151,7 +157,9 @@ async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]
         ]
     )
     written = await call.client.sample(prompt, max_tokens=_MAX_MODEL_TOKENS)
-    return {int(number): verdict for number, verdict in _MODEL_VERDICT.findall(written or "")}
+    if written is None:
+        return None
+    return {int(number): verdict.lower() for number, verdict in _MODEL_VERDICT.findall(written)}
 
 
 def render(output: CheckDraftOutput, call: Call) -> str:
