@@ -236,7 +236,7 @@ def receipt(warc: bytes) -> bytes:
     ids=["headers", "records in one member"],
 )
 async def test_a_receipt_that_cannot_be_opened_in_time_is_refused(warc: bytes, reason: str) -> None:
-    sandbox = Sandbox(cpu_seconds=0.5)
+    sandbox = Sandbox(preload=("citewell.ingest.reading",), cpu_seconds=0.5)
     try:
         with pytest.raises(ArchiveRefused, match=reason):
             await verify_receipt(receipt(warc), sandbox=sandbox, known_keys=())

@@ -14,7 +14,7 @@ from tests.process_tree import processes_below
 from citewell.core.errors import EmptyPage, ExtractionError
 from citewell.ingest.reading import PageReader, read_page
 from citewell.ingest.site_learning import Repeats
-from citewell.web.sandbox import Sandbox
+from citewell.web.sandbox import MEMORY_BYTES, Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -43,9 +43,15 @@ def read_into_memory(page: FetchedPage, repeats: Repeats) -> ReadPage:
     return read_page(page, repeats)
 
 
+async def wait_for_processes(count: int, *, beside: set[int]) -> None:
+    with anyio.fail_after(60):
+        while len(set(processes_below()) - beside) != count:  # noqa: ASYNC110 - no event announces it
+            await anyio.sleep(0.01)
+
+
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(cpu_seconds=1)
+    sandbox = Sandbox(preload=("citewell.ingest.reading",), cpu_seconds=1)
     yield sandbox
     await sandbox.aclose()
 
@@ -76,17 +82,44 @@ async def test_a_page_that_takes_too_much_memory_fails(sandbox: Sandbox) -> None
 
 async def test_a_caller_who_gives_up_ends_the_process() -> None:
     others = set(processes_below())
-    patient = Sandbox(cpu_seconds=600)
+    patient = Sandbox(memory_bytes=MEMORY_BYTES - 3, cpu_seconds=600)
     reader = PageReader(patient, read_for_ever)
 
     with pytest.raises(TimeoutError), anyio.fail_after(1):
         await reader.read(fetched("<p>An endless page.</p>"))
 
-    with anyio.fail_after(60):
-        # The process that forks the next one stays.
-        while len(set(processes_below()) - others) > 1:  # noqa: ASYNC110 - no event announces it
-            await anyio.sleep(0.01)
+    # The process that forks the next one stays.
+    await wait_for_processes(1, beside=others)
     await patient.aclose()
+
+
+async def test_closing_ends_what_is_still_running() -> None:
+    others = set(processes_below())
+    # A limit of its own, so that no other test has started the process that forks.
+    sandbox = Sandbox(memory_bytes=MEMORY_BYTES - 1)
+
+    async def read_in_vain() -> None:
+        with pytest.raises(ExtractionError):
+            await PageReader(sandbox, read_for_ever).read(fetched("<p>An endless page.</p>"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read_in_vain)
+        await wait_for_processes(2, beside=others)
+        await sandbox.aclose()
+
+    await wait_for_processes(1, beside=others)
+
+
+async def test_what_is_imported_for_one_sandbox_serves_the_next() -> None:
+    others = set(processes_below())
+    page = fetched("<p>A harmless page.</p>")
+
+    for _ in range(2):
+        sandbox = Sandbox(memory_bytes=MEMORY_BYTES - 2)
+        await PageReader(sandbox).read(page)
+        await sandbox.aclose()
+
+    await wait_for_processes(1, beside=others)
 
 
 async def test_what_reading_refuses_is_raised_as_it_is_in_one_process(sandbox: Sandbox) -> None:

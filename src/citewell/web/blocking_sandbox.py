@@ -20,7 +20,7 @@ from citewell.web.sandbox import (
     value_of,
 )
 from citewell.web.sandbox_process import CPU_LIMIT_SIGNAL
-from citewell.web.sandbox_worker import Nursery
+from citewell.web.sandbox_worker import shared_nursery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ class BlockingSandbox:
     ) -> None:
         self._cpu_seconds = cpu_seconds
         self._memory_bytes = memory_bytes
-        self._nursery = Nursery(preload, memory_bytes)
+        self._nursery = shared_nursery(preload, memory_bytes)
         self._quick = _Lane(niceness=0, most_idle=1)
         # Its workers have grown; their memory is given back.
         self._slow = _Lane(niceness=SLOW_NICENESS, most_idle=0)

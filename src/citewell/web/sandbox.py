@@ -26,7 +26,7 @@ from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import ExtractionError
 from citewell.core.fair_turns import FairTurns
 from citewell.web import sandbox_process
-from citewell.web.sandbox_worker import Answer, Nursery, Worker
+from citewell.web.sandbox_worker import Answer, Worker, shared_nursery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,10 +69,11 @@ class Sandbox:
         self._cpu_seconds = cpu_seconds
         self._memory_bytes = memory_bytes
         places = workers or max(os.cpu_count() or 1, 2)
-        self._nursery = Nursery(preload, memory_bytes)
+        self._nursery = shared_nursery(preload, memory_bytes)
         self._quick = _Lane(2 * places, most_of_one=places, niceness=0)
         self._slow = _Lane(2 * places, most_of_one=places, niceness=SLOW_NICENESS)
         self._threads = anyio.CapacityLimiter(4 * places)
+        self._busy: set[Worker] = set()
         self._is_closed = False
 
     def warm_up(self) -> None:
@@ -83,11 +84,10 @@ class Sandbox:
     async def aclose(self) -> None:
         """End the workers; whatever they are doing is lost."""
         self._is_closed = True
-        for worker in (*self._quick.idle, *self._slow.idle):
+        for worker in (*self._quick.idle, *self._slow.idle, *self._busy):
             worker.kill()
         self._quick.idle.clear()
         self._slow.idle.clear()
-        self._nursery.close()
 
     async def run(self, function: Callable[..., T], *arguments: object) -> T:
         """Return what `function`, which a worker can import, returns: plain data only.
@@ -128,6 +128,8 @@ class Sandbox:
                     return None
                 if answer is not None or worker.exit_code == -sandbox_process.CPU_LIMIT_SIGNAL:
                     return answer
+                if self._is_closed:
+                    break
                 logger.warning("a process that was reading a page broke")
                 if worker.exit_code != -signal.SIGKILL:
                     break
@@ -137,11 +139,13 @@ class Sandbox:
         self, worker: Worker, request: bytes, cpu_seconds: float, lane: _Lane
     ) -> Answer | None:
         answer = None
+        self._busy.add(worker)
         try:
             answer = await to_thread.run_sync(
                 worker.exchange, request, cpu_seconds, abandon_on_cancel=True, limiter=self._threads
             )
         finally:
+            self._busy.discard(worker)
             if answer is not None and not answer.is_last and not self._is_closed:
                 lane.keep(worker)
             else:

@@ -7,6 +7,15 @@
 -- name: list_code
 SELECT type, sql FROM sqlite_schema WHERE type IN ('trigger', 'view');
 
+-- name: list_schema
+-- Without what SQLite makes along with a table, which has no SQL or a name that is reserved.
+SELECT
+    entry.type, entry.name, entry.sql, listed.type AS table_type
+FROM sqlite_schema AS entry JOIN pragma_table_list AS listed
+    ON listed.schema = 'main' AND listed.name = entry.tbl_name
+WHERE entry.sql IS NOT NULL AND listed.type <> 'shadow' AND entry.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+ORDER BY entry.rowid;
+
 -- name: configure_connection
 -- Without WAL's fsync per commit a power cut may lose the last pages, never the database.
 PRAGMA foreign_keys = ON;
