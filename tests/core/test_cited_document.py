@@ -20,12 +20,64 @@ URL = "https://birds.example/herons"
         f"@misc{{h,\n  note = {{``the grey heron eats fish''}},\n  url = {{{URL}}}\n}}",
         f"> the grey heron\n> eats fish\n\n— [Herons]({URL})",
         f"[Herons]({URL}) puts it so:\n\n> the grey heron eats fish",
+        f"“the grey heron eats fish”\n\n— Ada Lovelace, [all about herons]({URL}), May 2020",
+        f"“the grey heron eats fish”\n\n**Source:** [all about herons]({URL})",
+        f"“the grey heron eats fish”\n\n- Source: {URL}, accessed 2024-05-01",
+        f"“the grey heron eats fish”\n\n{URL}",
+        f"1. Ada: “the grey\n   heron eats fish”, in\n   {URL}\n2. Others",
+        f"“the grey heron eats fish”, says a book of\n1986. It is at {URL}",
     ],
 )
 def test_a_quote_goes_with_the_address_beside_it(document: str) -> None:
     (reference,) = parse_references(document)
 
     assert (reference.quote, reference.url) == ("the grey heron eats fish", URL)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        f"\n[Herons]({URL}) is a page.",
+        f"\n- [Herons]({URL})",
+        f"\n- [Herons]({URL})\n- [Egrets](https://b.example/)",
+        f"\nSee also the [page about herons]({URL}) for more.",
+        f"\nFrom here, [herons]({URL}) fly south.",
+        f"\n## [Herons]({URL})",
+        f"\n---\n[Herons]({URL}) is a page.",
+        f"- [Herons]({URL})",
+        f"1. [Herons]({URL})",
+        f"## [Herons]({URL})",
+        f"| [Herons]({URL}) |",
+        f"\n--heron is an option of [the command]({URL}).",
+        f"\n[鷺]({URL})は鳥です。",
+    ],
+)
+def test_a_link_of_something_else_is_no_source(after: str) -> None:
+    document = f"He said “the grey heron eats fish”.\n{after}\n"
+
+    quoting = [reference for reference in parse_references(document) if reference.quote]
+
+    assert [(each.quote, each.url) for each in quoting] == [("the grey heron eats fish", None)]
+
+
+def test_items_rows_and_entries_have_their_own_addresses() -> None:
+    other = "https://b.example/"
+    entry = "@misc{{{},\n note = {{``the grey heron eats {}''}},\n url = {{{}}}\n}}\n"
+    documents = [
+        f"- “the grey heron eats fish” ({URL})\n- “the grey heron eats frogs” ({other})",
+        f"| “the grey heron eats fish” | {URL} |\n| “the grey heron eats frogs” | {other} |",
+        entry.format("a", "fish", URL) + entry.format("b", "frogs", other),
+    ]
+
+    for document in documents:
+        pairs = [(each.quote, each.url) for each in parse_references(document)]
+        assert pairs == [("the grey heron eats fish", URL), ("the grey heron eats frogs", other)]
+
+
+def test_a_line_of_a_block_quotation_that_begins_with_from_is_quoted() -> None:
+    (reference,) = parse_references(f"> the grey heron waits\n> From there it strikes\n> — {URL}")
+
+    assert reference.quote == "the grey heron waits From there it strikes"
 
 
 @pytest.mark.parametrize(

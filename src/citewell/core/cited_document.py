@@ -26,10 +26,23 @@ _QUOTED = re.compile(
     r"“([^“”]{1,3000}+)”|„([^„“”]{1,3000}+)[“”]|«([^«»]{1,3000}+)»|「([^「」]{1,3000}+)」"
     r"|\"([^\"]{1,3000}+)\"|``([^`']{1,3000}+(?:'[^`']{1,3000}+){0,20}+)''"
 )
+_SIGNED = re.compile(r"\s*(?:[-*+>]\s+)?(?:[—–]|--(?!\w))")
 _ATTRIBUTION = re.compile(
-    r"\s*(?:[-*>]\s+)?(?:[—–(\[]|--|source\b|from\b|see\b|https?:|pypi:|npm:)", re.IGNORECASE
+    r"\s*(?:[-*+>]\s+)?(?:[(\[]|source\b|from\b|see\b|https?:|pypi:|npm:)", re.IGNORECASE
 )
+# The same as a paragraph: an item that is a link belongs to a list, and "see" leads elsewhere.
+_SOURCE = re.compile(
+    r"\s*(?:(?:[-*+]\s+)?[(<*_]*(?:source|from)\b|[(<]?(?:\[|https?:|pypi:|npm:))", re.IGNORECASE
+)
+_LINK = re.compile(r"\[[^\[\]]{0,300}+\]\([^()\s]{0,2000}+\)")
+_WORD = re.compile(r"[^\W_]+")
+_OF_SOURCES = frozenset("source from in on of at by and the p pp accessed retrieved".split())
+_MOST_SIGNED_WORDS = 12
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_RULE = re.compile(r" {0,3}(?:-{3,}|={3,}|(?:[*_] *){3,}|(?:- +){2,}-?)\s*\Z")
+# A line that begins something of its own: a heading, an item, a row, a BibTeX entry.
+_OPENS = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\|)|@\w{1,40}\{")
+_NUMBERED = re.compile(r"\s*(\d{1,9})[.)]\s")
 _LEAST_WORDS, _LEAST_CJK = 4, 8
 _TRAILING = ".,;:!?*_'’”\""
 
@@ -98,7 +111,7 @@ def _references_of(
 
 def _block_quote(paragraph: _Paragraph, beside: str | None) -> Iterator[Reference]:
     lines = paragraph.text.split("\n")
-    while len(lines) > 1 and _ATTRIBUTION.match(lines[-1]):
+    while len(lines) > 1 and _is_attribution_line(lines[-1]):
         lines.pop()
     quote = " ".join(" ".join(lines).split())
     url = paragraph.urls[0][1] if paragraph.urls else beside
@@ -108,11 +121,33 @@ def _block_quote(paragraph: _Paragraph, beside: str | None) -> Iterator[Referenc
 
 def _address_beside(previous: _Paragraph | None, following: _Paragraph | None) -> str | None:
     """Return the address that the next paragraph attributes to, or the one before leads up to."""
-    if following is not None and following.urls and _ATTRIBUTION.match(following.text):
+    if following is not None and following.urls and _is_source(following.text):
         return following.urls[0][1]
     if previous is not None and previous.urls and previous.text.rstrip().endswith(":"):
         return previous.urls[-1][1]
     return None
+
+
+def _is_attribution_line(line: str) -> bool:
+    """Return whether a line below a block quotation says where it is from."""
+    is_linked = _ATTRIBUTION.match(line) is not None and _URL.search(line) is not None
+    return is_linked or _SIGNED.match(line) is not None
+
+
+def _is_source(text: str) -> bool:
+    """Return whether a paragraph with an address is nothing but a source.
+
+    That is a dash and a few words, or a link with no more than names and dates: a sentence that
+    has a link, a list of links and what begins a new section attribute nothing.
+    """
+    words = _WORD.findall(_URL.sub(" ", _LINK.sub(" ", text)))
+    if _SIGNED.match(text):
+        return len(words) <= _MOST_SIGNED_WORDS
+    return _SOURCE.match(text) is not None and all(map(_is_of_a_source, words))
+
+
+def _is_of_a_source(word: str) -> bool:
+    return word.lower() in _OF_SOURCES or word[0].isupper() or word.isdecimal()
 
 
 def _nearest_url(paragraph: _Paragraph, end: int) -> str | None:
@@ -156,14 +191,18 @@ def _trim_url(url: str) -> str:
 
 
 def _paragraphs(document: str) -> Iterator[_Paragraph]:
-    """Yield runs of lines of one kind; code and blank lines separate them."""
+    """Yield runs of lines of one kind; code, rules and blank lines separate them.
+
+    Each heading, item of a list, row of a table and BibTeX entry is one by itself.
+    """
     lines: list[str] = []
     first, kind, in_code = 1, False, False
     for number, line in enumerate([*document.splitlines(), ""], 1):
         is_fence = _FENCE.match(line) is not None
         is_quote = line.lstrip().startswith(">") and not in_code
-        is_blank = not line.strip() or is_fence or in_code
-        if lines and (is_blank or is_quote != kind):
+        is_blank = not line.strip() or is_fence or in_code or _RULE.match(line) is not None
+        begins = is_quote != kind or (not is_quote and _begins_anew(line, lines))
+        if lines and (is_blank or begins):
             yield _make_paragraph(first, "\n".join(lines), is_quote=kind)
             lines = []
         in_code ^= is_fence
@@ -172,6 +211,17 @@ def _paragraphs(document: str) -> Iterator[_Paragraph]:
         if not lines:
             first, kind = number, is_quote
         lines.append(line.lstrip().removeprefix(">").strip() if is_quote else line)
+
+
+def _begins_anew(line: str, lines: list[str]) -> bool:
+    """Return whether a line is not one more of a paragraph with the given lines."""
+    if lines and lines[0].lstrip().startswith("#"):
+        return True
+    number = _NUMBERED.match(line)
+    if number is None:
+        return _OPENS.match(line) is not None
+    # A year can begin a line of a sentence: only in a list does any number begin an item.
+    return number[1] == "1" or (bool(lines) and _NUMBERED.match(lines[0]) is not None)
 
 
 def _make_paragraph(line: int, text: str, *, is_quote: bool) -> _Paragraph:
