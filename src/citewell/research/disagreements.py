@@ -41,6 +41,15 @@ class _Place:
     is_other_version: bool = False
 
 
+@frozen
+class _Differing:
+    """Two statements that give different values."""
+
+    one: Quote
+    other: Quote
+    value: DifferingValue
+
+
 async def find_disagreements(run: ResearchRun, quotes: Sequence[Quote]) -> tuple[Disagreement, ...]:
     """Return where other evidence gives another value than the quotes do, the best first.
 
@@ -57,9 +66,12 @@ async def find_disagreements(run: ResearchRun, quotes: Sequence[Quote]) -> tuple
         query = run.question.query
         unasked = [each for each in quotes if not names_version(query, each.release.name)]
         versions = await _other_versions(run.parts.store, unasked)
-    ids = {quote.source_id for quote in quotes} | {each.source_id for each in (*chunks, *versions)}
+    differing = await in_thread(_compare, own, chunks, versions)
+    if not differing:
+        return ()
+    ids = {quote.source_id for pair in differing for quote in (pair.one, pair.other)}
     pages = await run.parts.store.page_texts(list(ids))
-    return await in_thread(_compare, own, chunks, versions, pages, run.question.query)
+    return await in_thread(_disagreements, differing, pages, run.question.query)
 
 
 async def _other_versions(store: Store, quotes: Sequence[Quote]) -> list[StoredChunk]:
@@ -79,31 +91,39 @@ async def _other_versions(store: Store, quotes: Sequence[Quote]) -> list[StoredC
 
 
 def _compare(
-    own: Sequence[_Place],
-    chunks: Sequence[StoredChunk],
-    versions: Sequence[StoredChunk],
-    pages: Mapping[int, PageText],
-    question: str,
-) -> tuple[Disagreement, ...]:
+    own: Sequence[_Place], chunks: Sequence[StoredChunk], versions: Sequence[StoredChunk]
+) -> list[_Differing]:
+    """Return the statements that differ from those of the quotes in one value."""
     # Statements of different pages must share a name.
     names = frozenset[str]().union(*(place.statement.facts.names for place in own))
     others = [
         *_statements_of_chunks(versions, is_other_version=True),
         *(_statements_of_chunks(chunks, names=names) if names else ()),
     ]
-    found: dict[tuple[str, str], Disagreement] = {}
+    differing: list[_Differing] = []
     for one in own:
         for other in others:
             if _is_same_section(one.quote, other.quote):
                 continue
             same_page = other.is_other_version
             value = find_difference(one.statement, other.statement, same_page=same_page)
-            if value is not None and _are_apart(one.quote, other.quote, pages):
-                made = _disagreement(one.quote, other.quote, value, pages, question)
-                if made is not None:
-                    # The same two statements are met from both sides where both are quoted.
-                    first, second = sorted(made.values)
-                    found.setdefault((first, second), made)
+            if value is not None:
+                differing.append(_Differing(one=one.quote, other=other.quote, value=value))
+    return differing
+
+
+def _disagreements(
+    differing: Iterable[_Differing], pages: Mapping[int, PageText], question: str
+) -> tuple[Disagreement, ...]:
+    found: dict[tuple[str, str], Disagreement] = {}
+    for pair in differing:
+        if not _are_apart(pair.one, pair.other, pages):
+            continue
+        made = _disagreement(pair.one, pair.other, pair.value, pages, question)
+        if made is not None:
+            # The same two statements are met from both sides where both are quoted.
+            first, second = sorted(made.values)
+            found.setdefault((first, second), made)
     return tuple(found.values())[:MOST_DISAGREEMENTS]
 
 

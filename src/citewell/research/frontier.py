@@ -93,9 +93,6 @@ class Frontier:
         """How near a link's words come to the question, by URL."""
         self._results: dict[str, Lead] = {}
         """Pages that a site's own search named, by URL."""
-        self._bags: dict[str, frozenset[str]] = {}
-        """The words of texts: a site repeats its links, and a paragraph is the context of all its
-        own."""
 
     def links_to_compare(self, *, limit: int) -> dict[str, str]:
         """Return what links say of their pages, by URL, of those that were not compared yet.
@@ -141,7 +138,7 @@ class Frontier:
         """Take in the links of a page that lies `depth` links away from the given pages."""
         self.close(page.info.url)
         self.close(page.info.final_url)
-        headings = [self._words_of(section.heading) for section in page.sections]
+        headings = [_words_of(section.heading) for section in page.sections]
         for at, link in enumerate(page.links):
             # From where a reader starts, the navigation is a table of contents; further on it is
             # the same again.
@@ -149,16 +146,16 @@ class Frontier:
                 continue
             around = page.links[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
             is_listed = _is_listed(link, around)
-            anchor = self._words_of(link.text)
+            anchor = _words_of(link.text)
             seen = _Seen(
                 link=link,
                 source_id=page.info.source_id,
                 parent_url=page.info.url,
                 depth=depth + 1,
                 anchor=anchor,
-                context=anchor if is_listed else self._words_of(link.context),
+                context=anchor if is_listed else _words_of(link.context),
                 heading=headings[link.section] if link.section < len(headings) else frozenset(),
-                path=self._words_of(unquote(urlsplit(link.url).path).replace("/", " ")),
+                path=_words_of(unquote(urlsplit(link.url).path).replace("/", " ")),
                 place=link.start / max(1, len(page.text)),
                 same_site=same_site(link.url, page.info.final_url),
                 is_listed=is_listed,
@@ -197,12 +194,6 @@ class Frontier:
                     in_evidence=inside > 0,
                 )
         return sorted(best.values(), key=lambda lead: -lead.score)[:limit]
-
-    def _words_of(self, text: str) -> frozenset[str]:
-        bag = self._bags.get(text)
-        if bag is None:
-            bag = self._bags[text] = frozenset(content_words(text))
-        return bag
 
     def _nearness(self, url: str, usual: float) -> float:
         """Return what the meaning of a link's words adds: how much nearer than most it comes."""
@@ -333,6 +324,12 @@ def _name_in(anchor: str) -> str | None:
 def _pattern_of(name: str) -> re.Pattern[str]:
     """Return what finds a name in running text."""
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name))
+
+
+# A site repeats its links, and a paragraph is the context of all its own.
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(content_words(text))
 
 
 def _is_listed(link: Link, around: Sequence[Link]) -> bool:
