@@ -167,8 +167,24 @@ def test_snippets_hold_no_style_sheets_tags_or_includes(tmp_path: Path) -> None:
             "bittern",
             "A bittern. After it.",
         ),
+        ("> [!CAUTION]\n> > - [x] A **bittern**.\n", "bittern", "…A bittern."),
+        ("!!! tip\n    A bittern[^1] &amp; a heron.\n", "bittern", "A bittern & a heron."),
+        (f"A bittern and [@a[b]](https://{'c' * 80}).\n", "bittern", "A bittern and @a[b]"),
+        (f"[A {'heron ' * 9}bittern](b.md) sat.\n", "bittern", "…heron bittern sat."),
+        ("[![A bittern](b.png)](b.md)\n", "bittern", "A bittern"),
+        ("A bittern.\n\n[b]: https://birds.example\n", "bittern", "A bittern."),
     ],
-    ids=["a bar in code", "a match in a diagram", "a diagram behind the match"],
+    ids=[
+        "a bar in code",
+        "a match in a diagram",
+        "a diagram behind the match",
+        "marks in marks",
+        "notes and entities",
+        "the end in a link",
+        "the beginning in a link",
+        "a picture that is a link",
+        "a definition",
+    ],
 )
 def test_snippets_end_between_words_and_show_what_is_shown(
     tmp_path: Path, text: str, query: str, snippet: str

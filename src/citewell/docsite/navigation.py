@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 @frozen
@@ -19,6 +19,8 @@ class NavItem:
     """Of a page, relative to the root."""
     url: str | None = None
     """Of another website."""
+    folder: str | None = None
+    """Of a group that is a folder, relative to the root."""
     children: tuple[NavItem, ...] = ()
 
 
@@ -52,7 +54,11 @@ class Navigation:
 
     def trail(self, path: str) -> tuple[NavItem, ...]:
         """Return the items from the outermost down to a page; none when it is not in the tree."""
-        return _trail(self.items, path)
+        return _trail(self.items, lambda item: item.path == path)
+
+    def trail_to_folder(self, folder: str) -> tuple[NavItem, ...]:
+        """Return the items from the outermost down to a folder's; none when it has no item."""
+        return _trail(self.items, lambda item: item.folder == folder)
 
     def categories(self) -> dict[str, list[str]]:
         """Return the groups at the top and the paths of the pages in each, in order.
@@ -74,10 +80,10 @@ def _flatten(items: tuple[NavItem, ...]) -> Iterator[NavItem]:
         yield from _flatten(item.children)
 
 
-def _trail(items: tuple[NavItem, ...], path: str) -> tuple[NavItem, ...]:
+def _trail(items: tuple[NavItem, ...], is_wanted: Callable[[NavItem], bool]) -> tuple[NavItem, ...]:
     for item in items:
-        if item.path == path:
+        if is_wanted(item):
             return (item,)
-        if below := _trail(item.children, path):
+        if below := _trail(item.children, is_wanted):
             return (item, *below)
     return ()

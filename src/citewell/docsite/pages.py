@@ -98,6 +98,8 @@ def plain_heading(text: str, *, limit: int = MAX_HEADING_CHARACTERS) -> str:
         text = _ATTRIBUTES.sub("", text)
     if "[" in text:
         text = _LINKED.sub(r"\1", text)
+        # A picture that is a link.
+        text = _LINKED.sub(r"\1", text) if "](" in text else text
     text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TAG.sub("", text)))
     return one_line(text, limit=limit)
 

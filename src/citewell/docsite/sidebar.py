@@ -35,6 +35,7 @@ class _Draft:
     title: str
     path: str | None = None
     url: str | None = None
+    folder: str | None = None
     children: list[_Draft] = field(default_factory=list)
 
     def finish(self) -> NavItem:
@@ -42,6 +43,7 @@ class _Draft:
             title=self.title,
             path=self.path,
             url=self.url,
+            folder=self.folder,
             children=tuple(child.finish() for child in self.children),
         )
 
@@ -85,6 +87,13 @@ def tree_navigation(titles: Mapping[str, str]) -> Navigation:
     return Navigation(items=tuple(draft.finish() for draft in top.children))
 
 
+def folder_contents(titles: Mapping[str, str], folder: str) -> NavItem | None:
+    """Return a folder with what is below it; None when it holds no page, or is too deep."""
+    below = {path: title for path, title in titles.items() if path.startswith(f"{folder}/")}
+    trail = tree_navigation(below).trail_to_folder(folder)
+    return trail[-1] if trail else None
+
+
 def _tree_order(path: str) -> list[tuple[int, str]]:
     """Return the sort key of a path: in each folder its index, then pages, then folders."""
     *folders, name = path.split("/")
@@ -96,7 +105,8 @@ def _open_folder(folder: str, folders: dict[str, _Draft]) -> _Draft:
     folder = "/".join(folder.split("/")[:MAX_DEPTH])
     if folder not in folders:
         above, _, name = folder.rpartition("/")
-        draft = _Draft(title=name.replace("-", " ").replace("_", " ").capitalize())
+        title = name.replace("-", " ").replace("_", " ").capitalize()
+        draft = _Draft(title=title, folder=folder)
         _open_folder(above, folders).children.append(draft)
         folders[folder] = draft
     return folders[folder]

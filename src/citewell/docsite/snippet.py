@@ -24,15 +24,28 @@ _MIN_MATCHES_OF_A_WORD = 3
 # Only a page that holds nothing before it is searched beyond: a few are longer than a book.
 _NEAR_BYTES = 60_000
 
-# Marks of Markdown that begin a line, lines that are nothing else, comments and attributes.
+# Marks of Markdown that begin a line, lines that are nothing else, notes, comments and attributes.
 _UNSEEN = re.compile(
-    r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*+$"
-    r"|\|?[ \t:|-]+\|[ \t]*+$)|<!--(?:(?!-->|<!--).)*+-->|\{[ \t]*+[#.*!%][^{}\n]*+\}"
+    r"^[ \t]*+(?:>[ \t]*+)*+(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t])?"
+    r"|(?:!!!|\?\?\?\+?)[ \t]+[a-z-]+|\[[^\[\]\n]+\]:[ \t][^\n]*+$"
+    r"|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*+$|\|?[ \t:|-]+\|[ \t]*+$)"
+    r"|^[ \t]*+>[> \t]*+|\[![A-Za-z]+\][+-]?|\[\^[^\[\]\s]+\]:?"
+    r"|<!--(?:(?!-->|<!--).)*+-->|\{[ \t]*+[#.*!%:][^{}\n]*+\}"
     r"|<(?:style|script)\b(?:(?!</(?:style|script)).)*+|<[A-Za-z/!][^<>]*+\Z",
     re.MULTILINE | re.DOTALL,
 )
 # A bar parts cells, but not in code: `str | None`.
 _CELL_BORDER = re.compile(r"(`[^`\n]{1,200}`)|\|")
+# Links, attributes and boxes of tasks whose beginning or end is not in the excerpt.
+_END_OF_MARKUP = re.compile(
+    r"\A(?:([^\[\]\n]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)?\)"
+    r"|[^\s()\[\]]*?/[^\s()\[\]]*+\)|\[[ xX]\][ \t])"
+)
+_BEGINNING_OF_MARKUP = re.compile(
+    r"(?:!?\[((?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)(?:\]\([^()\s]*+)?|\{[ \t]*+[#.*!%:][^{}\n]*+)\Z"
+)
+_ENTITY = re.compile("&(nbsp|amp|lt|gt|quot|#39);")
+_MEANT = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "#39": "'"}
 # CJK text has no spaces to cut at.
 _CUT_WORD = re.compile(r"[ ][!-~]{1,30}…\Z")
 _DIAGRAM = b"```mermaid"
@@ -154,7 +167,10 @@ class PlaceFinder:
         raw = data[begin : min(begin + 5 * length, end)].decode(errors="ignore")[: 2 * length]
         plain = _UNSEEN.sub(" ", _WHOLE_DIAGRAM.sub(" ", raw))
         plain = _CELL_BORDER.sub(lambda match: match[1] or " ", plain)
-        text = _CUT_WORD.sub("…", plain_heading(plain, limit=length - is_inside))
+        plain = _BEGINNING_OF_MARKUP.sub(r"\1", plain)
+        plain = _END_OF_MARKUP.sub(r"\1", plain) if is_inside else plain
+        words = _ENTITY.sub(lambda match: _MEANT[match[1]], plain_heading(plain, limit=2 * length))
+        text = _CUT_WORD.sub("…", one_line(words, limit=length - is_inside))
         return f"…{text}" if is_inside else text
 
 

@@ -53,6 +53,7 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
         "assets/citewell/site.js",
         "assets/citewell/stemmer.js",
         "assets/citewell/theme.js",
+        "guide/index.html",
         "guide/map.png",
         "guide/radio.html",
         "guide/radio.md",
@@ -63,7 +64,7 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
         "search.html",
         "sitemap.xml",
     ]
-    assert (report.pages, report.files) == (2, 21)
+    assert (report.pages, report.files) == (2, 22)
     assert report.broken_links == tuple(
         BrokenLink(path="guide/radio.md", target=target)
         for target in ("gone.md", "../index.md#no", "#nor")

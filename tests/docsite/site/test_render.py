@@ -52,8 +52,8 @@ def test_task_lists_have_boxes_that_cannot_be_ticked() -> None:
     boxes = re.findall("<input[^>]*>", html("- [ ] open\n- [x] done"))
 
     assert boxes == [
-        '<input class="task-list-item-checkbox" type="checkbox" disabled>',
-        '<input class="task-list-item-checkbox" type="checkbox" checked disabled>',
+        '<input class="task-list-item-checkbox" type="checkbox" aria-label="open" disabled>',
+        '<input class="task-list-item-checkbox" type="checkbox" aria-label="done" checked disabled>',
     ]
 
 
@@ -159,11 +159,73 @@ def test_a_call_out_may_have_no_title_and_an_unknown_kind() -> None:
 )
 def test_tabs_are_shown_below_each_other(text: str) -> None:
     assert html(text) == snapshot("""\
+<div class="tabs">
 <div class="tab">
 <p class="callout-title">Linux</p>
 <p>run</p>
 </div>
+</div>
 """)
+
+
+def tab_sets(text: str) -> list[list[str]]:
+    """Return the titles of the tabs of each set."""
+    page = html(text)
+    sets = page.split('<div class="tabs">\n')[1:]
+    return [
+        re.findall(r'<div class="tab[^"]*">\n<p class="callout-title">(.*)</p>', s) for s in sets
+    ]
+
+
+LINUX, MAC = '=== "Linux"\n\n    a\n', '=== "macOS"\n\n    b\n'
+ONE, TWO = "/// tab | One\n\na\n///\n", "/// tab | Two\n\nb\n///\n"
+GROUP = "::: code-group\n```js\na\n```\n```ts [b.ts]\nb\n```\n:::\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sets"),
+    [
+        (f"{LINUX}\n{MAC}", [["Linux", "macOS"]]),
+        (f"{LINUX}\n\n\n{MAC}", [["Linux", "macOS"]]),
+        (f"{LINUX}\nText\n\n{MAC}", [["Linux"], ["macOS"]]),
+        (f"{LINUX}\n{MAC.replace('===', '===!')}", [["Linux"], ["macOS"]]),
+        (f"{ONE}{TWO}", [["One", "Two"]]),
+        (ONE + TWO.replace("Two\n", "Two\n    new: true\n"), [["One"], ["Two"]]),
+        (f"{LINUX}\n{ONE}\n{GROUP}", [["Linux"], ["One"], ["js", "b.ts"]]),
+        (f"{GROUP}\n{GROUP}", [["js", "b.ts"], ["js", "b.ts"]]),
+        ("::: box A\nx\n:::\n\n::: box B\ny\n:::\n", []),
+    ],
+    ids="tabs blank-lines text-between new pymdown new-option syntaxes groups boxes".split(),
+)
+def test_each_set_of_tabs_is_one_of_its_own(text: str, sets: list[list[str]]) -> None:
+    assert tab_sets(text) == sets
+
+
+def test_tabs_in_a_tab_are_a_set_inside_of_it() -> None:
+    inner = LINUX.replace("\n", "\n    ").rstrip(" ")
+    page = html(f'=== "Outer"\n\n    {inner}\n{MAC}')
+
+    assert page.count('<div class="tabs">') == 2
+    assert page.index("Outer") < page.index("Linux") < page.index("macOS")
+    assert page.endswith("<p>b</p>\n</div>\n</div>\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ('===+ "Linux"\n\n    a\n', '<div class="tab chosen">'),
+        ("/// tab | Linux\n    select: true\n\na\n///\n", '<div class="tab chosen">'),
+        ("/// details | More\n    type: tip\n    open: True\n\na\n///", 'callout tip" open="">'),
+        ("/// admonition | More\n    type: warning\n\na\n///", '<div class="callout warning">'),
+    ],
+    ids=["chosen", "select", "details", "admonition"],
+)
+def test_blocks_take_their_options(text: str, opening: str) -> None:
+    page = html(text)
+
+    assert opening in page
+    assert ": t" not in page.casefold()
+    assert "<p>a</p>" in page
 
 
 def test_a_code_group_is_a_tab_for_each_fence_by_its_name() -> None:
@@ -174,7 +236,7 @@ def test_a_code_group_is_a_tab_for_each_fence_by_its_name() -> None:
     tabs = page.split('<div class="tab">\n<p class="callout-title">')
     assert [tab.partition("</p>")[0] for tab in tabs[1:]] == ["npm", "__init__.py"]
     assert 'data-language="sh"' in tabs[1]
-    assert tabs[2].endswith("</div>\n<p>After</p>\n")
+    assert tabs[2].endswith("</div>\n</div>\n<p>After</p>\n")
 
 
 @pytest.mark.parametrize(
@@ -246,6 +308,24 @@ def test_a_formula_that_cannot_be_read_never_breaks_the_page(latex: str) -> None
 
 def test_an_unknown_command_stays_as_source() -> None:
     assert r'<code class="tex">$\nosuch{x}$</code>' in html(r"$\nosuch{x}$")
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [r"\frac{a", r"\frac{a}", r"\left(a", r"a}", r"\begin{matrix}a", r"\sqrt", "x^", r"\{a{\}"],
+)
+def test_a_formula_that_does_not_parse_is_shown_as_written(latex: str) -> None:
+    page = html(f"${latex}$")
+
+    assert "<math" not in page
+    assert f'<code class="tex">${latex}$</code>' in page
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\{a\}", r"\left\{a\right.", r"\frac12", r"x_1^2", r"{}_a b", r"50\% {a}", "x'"]
+)
+def test_what_looks_unbalanced_to_the_eye_is_a_formula(latex: str) -> None:
+    assert "<math" in html(f"${latex}$")
 
 
 def test_prices_are_no_formulas() -> None:

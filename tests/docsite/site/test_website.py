@@ -110,6 +110,36 @@ def test_a_folder_without_front_page_gets_a_list_of_pages(tmp_path: Path) -> Non
     assert page.count('<a href="one.html">First</a>') == 2
 
 
+def test_each_folder_without_front_page_is_reached_and_lists_its_pages(tmp_path: Path) -> None:
+    for language in ("de", "ja"):
+        (tmp_path / "docs" / language).mkdir(parents=True)
+        for number in range(80):
+            page = tmp_path / "docs" / language / f"page{number}.md"
+            page.write_text(f"# Page {number} {language}\n", encoding="utf-8")
+    website = Website(DocsFolder.open(tmp_path), base_url="")
+
+    front, listed = text_of(website.get("/")), text_of(website.get("/docs/ja/"))
+    menu = front.partition("</nav>")[0]
+    assert "<summary>Docs</summary>" in menu
+    assert '<a href="docs/ja/" class="folded">Ja</a>' in menu
+    assert "<h1>Ja</h1>" in listed
+    assert '<a href="page7.html">Page 7 ja</a>' in listed
+    assert "Page 7 de" not in listed
+    assert '<a href="../../docs/">' not in listed
+    assert '<li><a href="./">Ja</a></li>' in text_of(website.get("/docs/ja/page7.html"))
+    assert website.get("/docs/nl/") is None
+
+
+def test_a_link_to_a_missing_page_looks_and_says_so(tmp_path: Path) -> None:
+    text = "# A\n\n[gone](gone.md) [there](b.md) [file](b.zip) [outside](../../c.md)\n"
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    (tmp_path / "b.md").write_text("# B\n", encoding="utf-8")
+    page = text_of(Website(DocsFolder.open(tmp_path), base_url="").get("/a.html"))
+
+    assert '<a href="gone.md" title="There is no such page" class="missing">gone</a>' in page
+    assert page.count('class="missing"') == 1
+
+
 def test_what_does_not_exist_is_none_and_has_a_page_with_suggestions(website: Website) -> None:
     assert website.get("/guide/instal.html") is None
     assert website.get("/assets/citewell/../pages.py") is None
@@ -238,5 +268,5 @@ def test_a_long_menu_shows_what_is_near_and_the_list_of_pages_all(tmp_path: Path
     # Nothing in the list folds: a page with others below it would have a mark without words.
     assert "<details" not in contents.partition("<article")[2]
     assert '<a href="page05.html">Page 3 5</a>' in page
-    assert '<a href="../group04/page00.html" class="folded">' in page
+    assert '<a href="../group04/" class="folded">' in page
     assert "group04/page05.html" not in page

@@ -67,6 +67,57 @@ flowchart LR
 ```
 """
 
+BROKEN_DIAGRAM_PAGE = """\
+# A slip
+
+```mermaid
+flowchart LR
+  A --> B(((((
+```
+"""
+
+TABS_PAGE = """\
+# Installing
+
+=== "Linux"
+
+    apt install heron
+
+=== "macOS"
+
+    brew install heron
+
+/// tab | One
+The first way
+///
+/// tab | Two
+    select: true
+
+The second way
+///
+
+::: code-group
+```js
+a
+```
+```ts [b.ts]
+b
+```
+:::
+"""
+
+MARKS_PAGE = f"""\
+# Marks
+
+> [!CAUTION]
+> - [x] A bittern[^1] &amp; [@a[b]](https://birds.example/{"c" * 300}).
+
+!!! tip "Shy"
+    [The {"very " * 60}shy stork](stork.md) sat by a [![picture](a.png)](b.md).
+
+[^1]: A note.
+"""
+
 
 @dataclass(kw_only=True)
 class Tab:
@@ -91,6 +142,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> DocsFolder:
     shutil.copytree(ROOT / "examples" / "docs", root)
     (root / "wide.md").write_text(WIDE_PAGE, encoding="utf-8")
     (root / "diagram.md").write_text(DIAGRAM_PAGE, encoding="utf-8")
+    (root / "tabs.md").write_text(TABS_PAGE, encoding="utf-8")
+    (root / "marks.md").write_text(MARKS_PAGE, encoding="utf-8")
+    (root / "broken").mkdir()
+    (root / "broken" / "diagram.md").write_text(BROKEN_DIAGRAM_PAGE, encoding="utf-8")
     (root / "hostile.md").write_text("\n\n".join(ATTACKS), encoding="utf-8")
     return DocsFolder.open(root)
 

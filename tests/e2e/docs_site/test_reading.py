@@ -44,8 +44,8 @@ def test_the_colours_of_the_system_are_followed(tab: Tab) -> None:
 @pytest.mark.parametrize("width", [320, 900])
 def test_no_page_scrolls_sideways(tab: Tab, folder: DocsFolder, width: int) -> None:
     tab.page.set_viewport_size({"width": width, "height": 800})
-    # The images of the hostile page do not exist, which a browser complains of.
-    for path in set(folder.paths) - {"hostile.md"}:
+    # Images of these pages do not exist, which a browser complains of.
+    for path in set(folder.paths) - {"hostile.md", "marks.md"}:
         tab.go(path.removesuffix(".md") + ".html")
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, path
 
@@ -60,16 +60,62 @@ def test_a_table_that_is_wider_than_a_phone_shows_it_and_keeps_commands_whole(ta
     assert table.locator("code").first.evaluate("(code) => code.getClientRects().length") == 1
 
 
-def test_the_menu_of_a_narrow_screen_opens_and_closes(tab: Tab) -> None:
+@pytest.mark.parametrize("way", ["link", "button", "escape", "outside"])
+def test_the_menu_of_a_narrow_screen_opens_and_closes(tab: Tab, way: str) -> None:
     tab.page.set_viewport_size({"width": 390, "height": 800})
     tab.go("index.html")
-    menu = tab.page.locator(".sidebar")
+    menu, button = tab.page.locator(".sidebar"), tab.page.get_by_role("button", name="Menu")
 
     expect(menu).to_be_hidden()
-    tab.page.get_by_label("Menu").click()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    button.click()
     expect(menu).to_be_visible()
-    tab.page.get_by_text("Close the menu").click()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    assert faults_of(tab.page) == []
+    # However far the menu is scrolled.
+    menu.evaluate("(panel) => panel.scrollTo(0, panel.scrollHeight)")
+    expect(tab.page.get_by_text("Close the menu")).to_be_in_viewport()
+    if way == "link":
+        tab.page.get_by_text("Close the menu").click()
+    elif way == "button":
+        button.click()
+    elif way == "escape":
+        tab.page.keyboard.press("Escape")
+    else:
+        tab.page.mouse.click(380, 700)
+
     expect(menu).to_be_hidden()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    assert tab.page.url.endswith("/index.html")
+
+
+def test_the_menu_of_a_narrow_screen_works_without_scripts(browser: Browser, site: Site) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(site.url(f"{PREFIX}/index.html"))
+    page.get_by_role("link", name="Menu").click()
+    expect(page.locator(".sidebar")).to_be_visible()
+    page.get_by_text("Close the menu").click()
+
+    expect(page.locator(".sidebar")).to_be_hidden()
+    context.close()
+
+
+def test_only_the_tabs_of_a_set_take_turns(tab: Tab) -> None:
+    tab.go("tabs.html")
+    rows = tab.page.locator(".tab-row")
+
+    assert [row.inner_text().split() for row in rows.all()] == [
+        ["Linux", "macOS"],
+        ["One", "Two"],
+        ["js", "b.ts"],
+    ]
+    rows.nth(0).get_by_text("macOS").click()
+    expect(tab.page.get_by_text("brew install heron")).to_be_visible()
+    expect(tab.page.get_by_text("apt install heron")).to_be_hidden()
+    # The page's author has chosen the second.
+    expect(tab.page.get_by_text("The second way")).to_be_visible()
+    assert faults_of(tab.page) == []
 
 
 def test_the_outline_follows_and_the_skip_link_comes_first(tab: Tab) -> None:
@@ -169,6 +215,17 @@ def test_a_diagram_is_drawn_and_only_its_page_loads_mermaid(
     page.close()
 
 
+def test_a_diagram_that_cannot_be_drawn_says_so_above_its_source(tab: Tab) -> None:
+    tab.go("broken/diagram.html")
+
+    note = "This diagram cannot be drawn. Look at line 2 of its source:"
+    expect(tab.page.locator(".diagram-fault")).to_have_text(note)
+    expect(tab.page.locator("pre.diagram")).to_contain_text("A -->")
+    tab.page.get_by_label("Dark colours").click()
+    expect(tab.page.locator(".diagram-fault")).to_have_count(1)
+    assert faults_of(tab.page) == []
+
+
 def test_a_diagram_without_scripts_is_its_source(browser: Browser, server_url: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -186,7 +243,7 @@ def test_the_menu_of_a_phone_opens_at_the_current_page(browser: Browser, tmp_pat
     page = browser.new_page(viewport={"width": 320, "height": 600})
     page.goto((out / "page55.html").as_uri())
 
-    page.get_by_role("link", name="Menu").click()
+    page.get_by_role("button", name="Menu").click()
 
     expect(page.locator(".sidebar [aria-current]")).to_be_in_viewport()
     page.close()

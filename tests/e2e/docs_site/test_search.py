@@ -89,6 +89,8 @@ def test_the_browser_finds_the_pages_and_places_that_the_server_does(
         "migrating from version 1",
         "the",
         "exit code",
+        "bittern",
+        "shy stork",
     ]
     tab.go("index.html")
     tab.page.locator(tab.box).fill("python library")

@@ -2,7 +2,8 @@
 
 All become the same tokens: `callout_open`, a title where there is one, the content,
 `callout_close`. Tabs (`=== "Linux"`, `/// tab | Linux`, the fences of `::: code-group`) are
-shown one below the other under their titles, so that they can be read without scripts and on paper.
+shown one below the other under their titles, so that they can be read without scripts and on paper;
+`tab_sets.py` says which belong together.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING
 from markdown_it.token import Token
 
 from citewell.core.frozen import frozen
+from citewell.docsite.site.tab_sets import STARTS_SET, TAB_SET, group_tabs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markdown_it import MarkdownIt
     from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
@@ -28,17 +32,20 @@ _LOOK_OF_KIND = {
     "danger": "danger error failure fail missing bug",
 }
 _LOOKS = {kind: look for look, kinds in _LOOK_OF_KIND.items() for kind in kinds.split()}
-CLASSES = frozenset({"callout", "callout-title", "tab", *_LOOK_OF_KIND})
+CLASSES = frozenset({"callout", "callout-title", "chosen", "tab", "tabs", *_LOOK_OF_KIND})
+_TAB_KINDS = ("tab", "tab-item")
 
 _CONTENT_INDENT = 4
 _INDENTED = re.compile(
-    r"(?P<fold>!!!|\?\?\?\+?|===\+?)(?:[ \t]*+(?P<kind>[\w-]++))?+(?:[ \t]++[\w-]++)*+"
+    r"(?P<fold>!!!|\?\?\?\+?|===[!+]{0,2})(?:[ \t]*+(?P<kind>[\w-]++))?+(?:[ \t]++[\w-]++)*+"
     r"(?:[ \t]++\"(?P<title>.*)\")?[ \t]*+$"
 )
 _FENCED = re.compile(
     r"(?P<marks>:{3,}+|/{3,}+)[ \t]*+\{?\.?(?P<kind>[A-Za-z][\w-]*+)\}?"
     r"[ \t]*+\|?+[ \t]*+(?:\[(?P<bracketed>.*)\]|(?P<title>[^{}]*+))(?:\{[^{}]*+\})?+[ \t]*+$"
 )
+# How the blocks of pymdownx are set, in the lines below their first one.
+_OPTION = re.compile(r"(?P<name>[a-z]+):[ \t]*+(?P<value>[^\n]*+)")
 _NAMED_FENCE = re.compile(r"\[([^\]]{1,200})\]")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _CODE_FENCE = re.compile(r"(`{3,}|~{3,})")
@@ -51,6 +58,7 @@ def callout_plugin(parser: MarkdownIt) -> None:
     parser.block.ruler.before("fence", "indented_callout", _parse_indented, _TERMINATED)
     parser.block.ruler.before("fence", "fenced_callout", _parse_fenced, _TERMINATED)
     parser.core.ruler.after("block", "github_callout", _parse_github)
+    parser.core.ruler.after("github_callout", "tab_sets", group_tabs)
 
 
 @frozen
@@ -60,6 +68,11 @@ class _Callout:
     """None means the name of the kind; empty means no title."""
     fold: str = ""
     """`closed` or `open` for a call-out that folds."""
+    tab_set: str = ""
+    """For a tab, what others of its set share."""
+    starts_set: bool = False
+    is_chosen: bool = False
+    """Whether the tab is shown first."""
 
     def opening(self) -> list[Token]:
         """Return the tokens before the content."""
@@ -67,6 +80,7 @@ class _Callout:
         folds = bool(self.fold) and bool(title)
         opened = Token("callout_open", "details" if folds else "div", 1, block=True)
         opened.attrs = {"class": self._classes()}
+        opened.meta = {TAB_SET: self.tab_set or None, STARTS_SET: self.starts_set}
         if folds and self.fold == "open":
             opened.attrs["open"] = ""
         if not title:
@@ -80,10 +94,14 @@ class _Callout:
     def closing(self) -> Token:
         """Return the token after the content."""
         folds = bool(self.fold) and bool(self._shown_title())
-        return Token("callout_close", "details" if folds else "div", -1, block=True)
+        closed = Token("callout_close", "details" if folds else "div", -1, block=True)
+        closed.meta = {TAB_SET: self.tab_set or None}
+        return closed
 
     def _classes(self) -> str:
-        return "tab" if self.kind == "tab" else f"callout {_LOOKS.get(self.kind, 'note')}"
+        if self.kind == "tab":
+            return "tab chosen" if self.is_chosen else "tab"
+        return f"callout {_LOOKS.get(self.kind, 'note')}"
 
     def _shown_title(self) -> str:
         if self.title is not None:
@@ -107,10 +125,17 @@ def _parse_indented(state: StateBlock, start: int, end: int, silent: bool) -> bo
     if silent:
         return True
     fold = {"???": "closed", "???+": "open"}.get(match["fold"], "")
-    kind = "tab" if is_tab else name or "note"
+    callout = _Callout(
+        kind="tab" if is_tab else name or "note",
+        title=match["title"],
+        fold=fold,
+        tab_set="===" if is_tab else "",
+        starts_set=is_tab and "!" in match["fold"],
+        is_chosen=is_tab and "+" in match["fold"],
+    )
     outer = state.blkIndent
     state.blkIndent = state.sCount[start] + _CONTENT_INDENT
-    _tokenize(state, _Callout(kind=kind, title=match["title"], fold=fold), start + 1, stop)
+    _tokenize(state, callout, start + 1, stop)
     state.blkIndent = outer
     state.line = stop
     return True
@@ -144,16 +169,45 @@ def _parse_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool
         _tokenize_code_group(state, start + 1, stop)
         state.line = min(stop + 1, end)
         return True
-    if kind == "details":
-        callout = _Callout(kind="note", title=title or "Details", fold="closed")
-    elif kind == "tab" or kind in _LOOKS:
-        callout = _Callout(kind=kind, title=title or None)
-    else:
-        # A container that only its own generator knows: its content is what matters.
-        callout = _Callout(kind="tab", title=title)
-    _tokenize(state, callout, start + 1, stop)
+    options, first_line = _options(state, start + 1, stop, match["marks"])
+    _tokenize(state, _fenced_callout(kind, title, match["marks"], options), first_line, stop)
     state.line = min(stop + 1, end)
     return True
+
+
+def _fenced_callout(kind: str, title: str, marks: str, options: Mapping[str, str]) -> _Callout:
+    is_open = options.get("open", "").lower() == "true"
+    if kind == "details":
+        fold = "open" if is_open else "closed"
+        return _Callout(kind=options.get("type", "note"), title=title or "Details", fold=fold)
+    if kind in _TAB_KINDS:
+        return _Callout(
+            kind="tab",
+            title=title or None,
+            tab_set=marks[0],
+            starts_set=options.get("new", "").lower() == "true",
+            is_chosen=options.get("select", "").lower() == "true",
+        )
+    if kind == "admonition":
+        return _Callout(kind=options.get("type", "note"), title=title or None)
+    if kind in _LOOKS:
+        return _Callout(kind=kind, title=title or None)
+    # A container that only its own generator knows: its content is what matters.
+    return _Callout(kind="tab", title="" if kind == "html" else title)
+
+
+def _options(state: StateBlock, first: int, stop: int, marks: str) -> tuple[dict[str, str], int]:
+    """Return the options of a block that begins with slashes, and the line after them."""
+    options: dict[str, str] = {}
+    line = first
+    while marks[0] == "/" and line < stop and state.is_code_block(line):
+        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+        match = _OPTION.fullmatch(text.rstrip())
+        if match is None:
+            break
+        options[match["name"]] = match["value"]
+        line += 1
+    return options, line
 
 
 def _closing_line(state: StateBlock, start: int, end: int, marks: str) -> int:
@@ -187,7 +241,7 @@ def _tokenize(state: StateBlock, callout: _Callout, first: int, stop: int) -> No
 
 
 def _tokenize_code_group(state: StateBlock, first: int, stop: int) -> None:
-    """Make a tab of each fence that has a name: ```` ```sh [npm] ````."""
+    """Make a tab of each fence: ```` ```sh [npm] ````."""
     outside, parent, line_max = len(state.tokens), state.parentType, state.lineMax
     state.parentType, state.lineMax = "callout", stop
     state.md.block.tokenize(state, first, stop)
@@ -195,12 +249,19 @@ def _tokenize_code_group(state: StateBlock, first: int, stop: int) -> None:
     content = state.tokens[outside:]
     del state.tokens[outside:]
     for token in content:
-        name = _NAMED_FENCE.search(token.info) if token.type == "fence" else None
-        # A name is no Markdown: `__init__.py`.
-        tab = _Callout(kind="tab", title=_PUNCTUATION.sub(r"\\\1", name[1]) if name else "")
-        for part in (*tab.opening(), token, tab.closing()) if name else (token,):
+        is_fence = token.type == "fence"
+        tab = _Callout(kind="tab", title=_fence_title(token.info), tab_set=f"group {first}")
+        for part in (*tab.opening(), token, tab.closing()) if is_fence else (token,):
             part.map = token.map
             _append(state, part)
+
+
+def _fence_title(info: str) -> str:
+    """Return the name of a fence, else its language, as VitePress does; neither is Markdown."""
+    name = _NAMED_FENCE.search(info)
+    language = re.match(r"[\w+#.-]+", info.strip())
+    title = name[1] if name else language[0] if language else "txt"
+    return _PUNCTUATION.sub(r"\\\1", title)
 
 
 def _append(state: StateBlock, token: Token) -> None:

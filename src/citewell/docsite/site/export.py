@@ -21,7 +21,7 @@ from citewell.docsite.site.search_index import search_index_script
 from citewell.docsite.site.website import diagram_files, sitemap, theme_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from citewell.docsite.folder import DocsFolder
     from citewell.docsite.site.links import AnchorLink
@@ -152,6 +152,10 @@ class _Export:
     def _write_for_readers_of_all(self) -> None:
         if not self._exists("index.html"):
             self._write("index.html", self._writer.contents())
+        for folder in _folders(self._folder.paths):
+            listed = self._writer.folder_contents(folder)
+            if listed is not None and not self._exists(f"{folder}/index.html"):
+                self._write(f"{folder}/index.html", listed)
         root = urlsplit(self._base_url).path + "/"
         if not self._exists("404.html"):
             self._write("404.html", self._writer.not_found("", root=root))
@@ -177,6 +181,12 @@ class _Export:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         self._files += 1
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    """Return the folders that hold pages, at any depth."""
+    above = (str(folder) for path in paths for folder in PurePosixPath(path).parents)
+    return sorted({folder for folder in above if folder != "."})
 
 
 def _shown_files(root: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from html import escape, unescape
 from typing import TYPE_CHECKING
@@ -27,6 +28,21 @@ _UNREADABLE: tuple[type[Exception], ...] = (
     TypeError,
     ValueError,
 )
+# The parts that an element of MathML must have; with fewer, what is shown is another formula.
+_PARTS = {
+    "mfrac": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "munder": 2,
+    "mover": 2,
+    "msubsup": 3,
+    "munderover": 3,
+}
+_STRUCTURE = re.compile(
+    r"\\(?:left|right|begin|end)(?![A-Za-z])|(?<!\\)(?:\\\\)*+%[^\n]*+|\\[\s\S]|[{}]"
+)
+_CLOSED_BY = {"{": "}", r"\left": r"\right", r"\begin": r"\end"}
 # Formulas can carry addresses, classes and styles (`\href`, `\class`, `\style`): only how they
 # are set is let through.
 _ATTRIBUTES = frozenset(
@@ -48,8 +64,21 @@ def formula_html(latex: str, *, is_block: bool) -> str:
     return f'<span class="{look}">{ElementTree.tostring(math, encoding="unicode")}</span>'
 
 
+def _is_balanced(latex: str) -> bool:
+    """Return whether all groups are closed: the converter guesses where one is not."""
+    expected: list[str] = []
+    for mark in _STRUCTURE.findall(latex):
+        if mark in _CLOSED_BY:
+            expected.append(_CLOSED_BY[mark])
+        elif mark in _CLOSED_BY.values() and (not expected or expected.pop() != mark):
+            return False
+    return not expected
+
+
 def _converted(latex: str, *, is_block: bool) -> Element | None:
     if len(latex) > _MAX_CHARACTERS:
+        return None
+    if not _is_balanced(latex):
         return None
     try:
         math: Element = convert_to_element(latex, display="block" if is_block else "inline")
@@ -60,6 +89,8 @@ def _converted(latex: str, *, is_block: bool) -> Element | None:
         element.text = unescape(element.text) if element.text else None
         element.tail = None
         if element.text and element.text.startswith("\\") and len(element.text) > 1:
+            return None
+        if len(element) != _PARTS.get(element.tag, len(element)):
             return None
         for name in set(element.attrib) - _ATTRIBUTES:
             del element.attrib[name]

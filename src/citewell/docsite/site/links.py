@@ -57,6 +57,10 @@ class PageAddresses:
             address += self.index_file
         return self._written(address)
 
+    def to_folder(self, folder: str) -> str:
+        """Return the address of the list of a folder's pages."""
+        return self._written(f"{quote(folder)}/{self.index_file}")
+
     def to_file(self, path: str) -> str:
         """Return the address of a file below the root, such as a style sheet."""
         return self._written(quote(path))

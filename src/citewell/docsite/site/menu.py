@@ -35,13 +35,18 @@ def menu_entries(
     path: str | None,
     *,
     addresses: PageAddresses,
+    folder: str | None = None,
     is_whole: bool = False,
 ) -> list[MenuEntry]:
     """Return the menu with the page at `path` marked and the groups around it open.
 
-    Of a long menu only what is near the page is shown, unless `is_whole`.
+    Of a long menu only what is near the page, or the list of `folder`, is shown, unless `is_whole`.
     """
     trail = navigation.trail(path) if path is not None else ()
+    if folder is not None:
+        trail = navigation.trail_to_folder(folder)
+    if not trail:
+        trail = _only_groups(navigation.items)
     is_long = not is_whole and _count(navigation.items) > MAX_ENTRIES
     return [
         _entry(item, path, addresses=addresses, trail=trail, is_long=is_long)
@@ -50,8 +55,15 @@ def menu_entries(
 
 
 def page_link(item: NavItem, addresses: PageAddresses) -> MenuEntry:
-    """Return a link to what a navigation item names."""
-    return MenuEntry(title=item.title, href=_href(item, addresses))
+    """Return a link to what a navigation item names: a page, or the list of a folder."""
+    return MenuEntry(title=item.title, href=_href(item, addresses) or _listed(item, addresses))
+
+
+def _only_groups(items: Sequence[NavItem]) -> tuple[NavItem, ...]:
+    """Return the groups that have nothing beside them, from the outermost down."""
+    if len(items) != 1 or not items[0].children:
+        return ()
+    return (items[0], *_only_groups(items[0].children))
 
 
 def _entry(
@@ -64,7 +76,8 @@ def _entry(
 ) -> MenuEntry:
     is_near = any(item is ancestor for ancestor in trail)
     if is_long and not is_near and item.children:
-        href = _href(_first_page(item), addresses)
+        first = _first_page(item)
+        href = _href(item, addresses) or _listed(item, addresses) or _href(first, addresses)
         return MenuEntry(title=item.title, href=href, is_folded=True)
     children = tuple(
         _entry(child, path, addresses=addresses, trail=trail, is_long=is_long)
@@ -87,10 +100,14 @@ def _href(item: NavItem, addresses: PageAddresses) -> str | None:
     return item.url if is_web else None
 
 
+def _listed(item: NavItem, addresses: PageAddresses) -> str | None:
+    return None if item.folder is None else addresses.to_folder(item.folder)
+
+
 def _first_page(item: NavItem) -> NavItem:
-    if item.path is not None or not item.children:
-        return item
-    return next((_first_page(child) for child in item.children if child.path), item.children[0])
+    """Return the first page of a group; itself where it has none."""
+    pages = (_first_page(child) for child in item.children)
+    return item if item.path else next((page for page in pages if page.path), item)
 
 
 def _count(items: Sequence[NavItem]) -> int:

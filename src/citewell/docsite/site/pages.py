@@ -16,6 +16,8 @@ from markupsafe import Markup
 from citewell.core.errors import ExtractionError
 from citewell.core.frozen import frozen
 from citewell.core.line_breaks import with_break_points
+from citewell.docsite.navigation import Navigation
+from citewell.docsite.sidebar import folder_contents
 from citewell.docsite.site.links import AnchorLink, PageAddresses
 from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
 from citewell.docsite.site.page_content import PageContent, render_in_sandbox
@@ -163,6 +165,19 @@ class PageWriter:
         entries = menu_entries(self._folder.navigation, None, addresses=addresses, is_whole=True)
         return self._write("contents.html", addresses, title=self._folder.title, entries=entries)
 
+    def folder_contents(self, folder: str) -> str | None:
+        """Return the list of a folder's pages; None when there is no such folder."""
+        listed = folder_contents(self._folder.titles, folder)
+        if listed is None:
+            return None
+        # Its address ends in a slash, so it is relative to what is in the folder.
+        addresses = self._addresses(f"{folder}/")
+        below = Navigation(items=listed.children)
+        entries = menu_entries(below, None, addresses=addresses, is_whole=True)
+        return self._write(
+            "contents.html", addresses, title=listed.title, entries=entries, folder=folder
+        )
+
     def search(self, query: str = "") -> str:
         """Return the page of search results; without a query only the form."""
         addresses = self._addresses("")
@@ -222,9 +237,11 @@ class PageWriter:
         *,
         title: str,
         path: str | None = None,
+        folder: str | None = None,
         **context: object,
     ) -> str:
-        entries = menu_entries(self._folder.navigation, path, addresses=addresses)
+        navigation = self._folder.navigation
+        entries = menu_entries(navigation, path, addresses=addresses, folder=folder)
         frame: dict[str, object] = {
             "asset": lambda name: addresses.to_file(f"{ASSETS}/{name}"),
             "description": "",

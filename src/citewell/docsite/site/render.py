@@ -278,7 +278,11 @@ def _resolve_addresses(state: StateCore) -> None:
 
 
 def _resolve(token: Token, name: str, addresses: PageAddresses) -> None:
+    known_as_broken = len(addresses.broken)
     address = addresses.resolve(str(token.attrs.get(name, "")))
+    if address is not None and name == "href" and len(addresses.broken) > known_as_broken:
+        token.attrSet("title", "There is no such page")
+        token.attrSet("class", "missing")
     if address is None:
         del token.attrs[name]
         token.attrSet("title", "This leads outside the documentation")
@@ -312,7 +316,9 @@ def _keep_task_boxes(state: StateCore) -> None:
         for child in token.children or ():
             if child.type == "html_inline" and child.content.startswith(_TASK_BOX):
                 checked = " checked" if "checked=" in child.content else ""
-                child.content = page.keep(f'{_TASK_BOX} type="checkbox"{checked} disabled>')
+                name = escape(" ".join(_plain_text(token.children or ()).split())) or "Task"
+                box = f'{_TASK_BOX} type="checkbox" aria-label="{name}"{checked} disabled>'
+                child.content = page.keep(box)
 
 
 def _render_fence(

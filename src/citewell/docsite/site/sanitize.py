@@ -29,7 +29,7 @@ _ATTRIBUTES = {
 # Only the classes that rendering itself makes: others could imitate or cover parts of the page.
 _ALIGNED = {"align-left", "align-center", "align-right"}
 _CLASSES = {
-    "a": {"permalink", "footnote-backref", "inert"},
+    "a": {"permalink", "footnote-backref", "inert", "missing"},
     "code": {LONG_CODE},
     "details": set(CLASSES),
     "div": {*CLASSES, "table-scroll"},

@@ -91,7 +91,12 @@ class Website:
             return resource(self._writer.page(path, text).html)
         if url_path == f"/{SEARCH_PAGE}":
             return resource(self._writer.search())
-        return resource(self._writer.contents()) if url_path == "/" else None
+        if url_path == "/":
+            return resource(self._writer.contents())
+        if not url_path.endswith("/"):
+            return None
+        contents = self._writer.folder_contents(url_path.strip("/"))
+        return None if contents is None else resource(contents)
 
     def _recall(self, key: tuple[str, str]) -> Resource | None:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from citewell.app.docs_folder import base_url
 from citewell.core.frozen import frozen
@@ -109,7 +109,10 @@ class DocsSite:
             return Moved(url=self._prefix + self._folder.url_of(page))
         if page is None and path == SEARCH_PAGE and query:
             return self._website().search(query[:MAX_QUERY_CHARACTERS])
-        return self._website().get(path)
+        found = self._website().get(path)
+        if found is None and not path.endswith("/") and self._website().get(f"{path}/"):
+            return Moved(url=f"{self._prefix}{quote(path)}/")
+        return found
 
     def broken_links(self) -> list[tuple[str, str]]:
         """Return page and target of the links that lead to no page."""

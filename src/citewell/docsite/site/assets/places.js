@@ -10,13 +10,21 @@ window.docsPlaces = (query, terms, length) => {
   const SHORTEST_MARK = 4;
 
   const UNSEEN_MARKS = new RegExp(
-    "^[ \\t]*(?:#{1,6}[ \\t]+|>[ \\t]?|[-*+][ \\t]+" +
+    "^[ \\t]*(?:>[ \\t]*)*(?:#{1,6}[ \\t]+|[-*+][ \\t]+(?:\\[[ xX]\\][ \\t])?" +
+      "|(?:!!!|\\?\\?\\?\\+?)[ \\t]+[a-z-]+|\\[[^[\\]\\n]+\\]:[ \\t][^\\n]*$" +
       "|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\\n]*$|\\|?[ \\t:|-]+\\|[ \\t]*$)" +
-      "|<!--[^]*?-->|\\{[ \\t]*[#.*!%][^{}\\n]*\\}" +
+      "|^[ \\t]*>[> \\t]*|\\[![A-Za-z]+\\][+-]?|\\[\\^[^[\\]\\s]+\\]:?" +
+      "|<!--[^]*?-->|\\{[ \\t]*[#.*!%:][^{}\\n]*\\}" +
       "|<(?:style|script)\\b(?:(?!</(?:style|script))[^])*|<[A-Za-z/!][^<>]*$(?![^])",
     "gm",
   );
   const CELL_BORDER = /(`[^`\n]{1,200}`)|\|/g;
+  const END_OF_MARKUP =
+    /^(?:([^[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|[^\s()[\]]*?\/[^\s()[\]]*\)|\[[ xX]\][ \t])/;
+  const BEGINNING_OF_MARKUP =
+    /(?:!?\[((?:[^[\]\n]|\[[^[\]\n]*\])*)(?:\]\([^()\s]*)?|\{[ \t]*[#.*!%:][^{}\n]*)$/;
+  const ENTITY = /&(nbsp|amp|lt|gt|quot|#39);/g;
+  const MEANT = { nbsp: " ", amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
   const CUT_WORD = /[ ][!-~]{1,30}…$/;
   const DIAGRAM = "```mermaid";
   const WHOLE_DIAGRAM = /```mermaid(?:(?!\n```)[^])*(?:\n```)?/g;
@@ -54,8 +62,9 @@ window.docsPlaces = (query, terms, length) => {
   }
 
   function plainText(text, limit) {
-    const unlinked = text.replace(ATTRIBUTES, "").replace(LINKED, "$1").replace(TAG, "");
-    return oneLine(unlinked.replace(EMPHASIS, "").replace(ESCAPED, "$1"), limit);
+    // Twice, for a picture that is a link.
+    const unlinked = text.replace(ATTRIBUTES, "").replace(LINKED, "$1").replace(LINKED, "$1");
+    return oneLine(unlinked.replace(TAG, "").replace(EMPHASIS, "").replace(ESCAPED, "$1"), limit);
   }
 
   // The headings of a page, as docsite/outline.py keeps them.
@@ -177,8 +186,14 @@ window.docsPlaces = (query, terms, length) => {
     // Not within a letter.
     while ((data.charCodeAt(stop) & 0xc0) === 0x80) stop -= 1;
     const raw = firstLetters(textOf(data.slice(begin, stop)), 2 * length);
-    const plain = raw.replace(WHOLE_DIAGRAM, " ").replace(UNSEEN_MARKS, " ").replace(CELL_BORDER, (_, code) => code ?? " ");
-    const shown = plainText(plain, length - (isInside ? 1 : 0)).replace(CUT_WORD, "…");
+    const plain = raw
+      .replace(WHOLE_DIAGRAM, " ")
+      .replace(UNSEEN_MARKS, " ")
+      .replace(CELL_BORDER, (_, code) => code ?? " ")
+      .replace(BEGINNING_OF_MARKUP, "$1");
+    const whole = isInside ? plain.replace(END_OF_MARKUP, (_, words) => words ?? "") : plain;
+    const words = plainText(whole, 2 * length).replace(ENTITY, (_, name) => MEANT[name]);
+    const shown = oneLine(words, length - (isInside ? 1 : 0)).replace(CUT_WORD, "…");
     return (isInside ? "…" : "") + shown;
   }
 

@@ -55,22 +55,20 @@
     return code.textContent.replace(/\n$/, "");
   }
 
-  // Tabs that stand one below the other become one place with a row of buttons; the same choice is
-  // made wherever it is offered.
+  // The tabs of a set become one place with a row of buttons; the same choice is made wherever it
+  // is offered.
   function joinTabs() {
     const titleOf = (tab) => tab.querySelector(":scope > .callout-title")?.textContent.trim() ?? "";
-    const isFirst = (tab) => !tab.previousElementSibling?.matches(".tab");
-    [...document.querySelectorAll(".content .tab")].filter(isFirst).forEach((first, group) => {
-      const tabs = [first];
-      while (tabs.at(-1).nextElementSibling?.matches(".tab")) tabs.push(tabs.at(-1).nextElementSibling);
+    [...document.querySelectorAll(".content .tabs")].forEach((set, group) => {
+      const tabs = [...set.children].filter((each) => each.matches(".tab"));
       if (tabs.length < 2) return;
       const row = document.createElement("div");
       row.className = "tab-row";
       row.setAttribute("role", "tablist");
       const buttons = tabs.map((tab, at) => tabButton(tab, titleOf(tab), `_tab-${group}-${at}`));
       row.append(...buttons);
-      first.before(row);
-      chooseTab(row, 0);
+      set.prepend(row);
+      chooseTab(row, Math.max(0, tabs.findIndex((tab) => tab.matches(".chosen"))));
     });
   }
 
@@ -144,13 +142,60 @@
     if (space > sidebar.clientHeight * 0.8) sidebar.scrollTop = space - sidebar.clientHeight / 3;
   }
 
+  // On a narrow screen the menu is a panel, which a style rule shows at its address so that it works
+  // without scripts. With them the address stays, and the panel closes as readers expect.
+  function startMenu() {
+    const link = document.querySelector(".menu-link");
+    const sidebar = document.querySelector(".sidebar");
+    // Scripts may have come after the link was followed.
+    const isOpen = () => sidebar.matches(".open, :target");
+    const show = (opens) => {
+      sidebar.classList.toggle("open", opens);
+      document.documentElement.classList.toggle("menu-open", opens);
+      link.setAttribute("aria-expanded", String(opens));
+      if (!opens) return;
+      showCurrentPage();
+      sidebar.querySelector(".close-link").focus({ preventScroll: true });
+    };
+    const close = () => {
+      if (!isOpen()) return;
+      // The reader goes on where the menu was opened.
+      const hadFocus = sidebar.contains(document.activeElement);
+      if (sidebar.matches(":target")) location.hash = "_content";
+      show(false);
+      if (hadFocus) link.focus();
+    };
+    link.setAttribute("role", "button");
+    link.setAttribute("aria-controls", sidebar.id);
+    link.setAttribute("aria-expanded", "false");
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      if (isOpen()) close();
+      else show(true);
+    });
+    link.addEventListener("keydown", (event) => {
+      if (event.key !== " ") return;
+      event.preventDefault();
+      link.click();
+    });
+    sidebar.querySelector(".close-link").addEventListener("click", (event) => {
+      event.preventDefault();
+      close();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") close();
+    });
+    document.addEventListener("click", (event) => {
+      if (!sidebar.contains(event.target) && !link.contains(event.target)) close();
+    });
+    // A wide screen shows the menu beside the text.
+    matchMedia("(min-width: 54.01rem)").addEventListener("change", close);
+  }
+
   startThemeSwitch();
   addCopyButtons();
   joinTabs();
   followOutline();
   showCurrentPage();
-  // On a phone the menu is hidden until it is asked for.
-  addEventListener("hashchange", () => {
-    if (location.hash === "#_menu") showCurrentPage();
-  });
+  startMenu();
 })();

@@ -28,6 +28,16 @@
     source: place.textContent,
   }));
 
+  // Mermaid's message has the line of the source and what it expected there, below each other.
+  const faultOf = (error) => {
+    const note = document.createElement("p");
+    note.className = "diagram-fault";
+    const line = /line (\d+)/.exec(error.message);
+    const where = line ? ` Look at line ${line[1]} of its source:` : " This is its source:";
+    note.textContent = `This diagram cannot be drawn.${where}`;
+    return note;
+  };
+
   const draw = async () => {
     mermaid.initialize({ startOnLoad: false, securityLevel: "strict", theme: "base", themeVariables: colours() });
     for (const [at, { place, source }] of sources.entries()) {
@@ -38,7 +48,7 @@
       } catch (error) {
         // The source stays in its place, which says more than a drawing of an error.
         document.getElementById(`d_diagram-${at}`)?.remove();
-        console.info(`diagram ${at + 1}: ${error.message}`);
+        if (!place.previousElementSibling?.matches(".diagram-fault")) place.before(faultOf(error));
       }
     }
   };
