@@ -21,6 +21,7 @@ _NOTES = frozenset(
 # Classes that mark a box as a call-out; its kind is then among the other names.
 _BOX = re.compile(
     r"(?<= )(?:admonition|admonitionblock|theme-admonition|markdown-alert|custom-block|callout"
+    r"|starlight-aside|nextra-callout|confluence-information-macro"
     r"|notecard|alert|message-box|doc-admonition|hint|admon|bd-callout|aside|gitbook-hint)(?: |-)"
 )
 _KIND = re.compile(
@@ -28,11 +29,13 @@ _KIND = re.compile(
 )
 _TITLE_CLASS = re.compile(
     r"(?<= )(?:admonition-title|markdown-alert-title|custom-block-title|admonitionheading\S*"
-    r"|admonition-heading|callout-title|alert-heading|alert-title|title|icon"
+    r"|admonition-heading|callout-title|starlight-aside__title|alert-heading|alert-title|title|icon"
     r"|hint-title|summary)(?= )"
 )
 _NOT_AFTER_LABEL = ("```", "|", "- ", "#")
 _MARKED = (*_NOT_AFTER_LABEL, "~~~", "* ", ">", "$$", "![", "ℹ️", "⚠️", " ")
+# Enough to see a letter.
+_ICON_CHARACTERS = 12
 _NUMBERED = re.compile(r"\d{1,9}[.)] ")
 _PLAIN_BOX_TAGS = frozenset({"div", "aside", "p", "section", "blockquote", "table", "details"})
 _PLAIN_KINDS = frozenset({"note", "warning", "tip", "caution", "important"})
@@ -84,12 +87,16 @@ def parse_admonition(element: Element) -> Admonition | None:
         return None
     title = _title_element(element)
     words = collapse_spaces(title.text()) if title is not None else ""
+    if not any(map(str.isalnum, words)):
+        words = ""
     label = label_of(_written(kind))
     if words.rstrip(":!").lower().replace(" ", "") in (kind, "seealso"):
         if title is not None and title.tag in ("strong", "b"):
             # The first word of the text, as it is written.
             label = f"{label.split()[0]} {words.rstrip(':')}:"
         words = ""
+    elif "github-alert" in element.names and is_kind(words):
+        label, words = label_of(words), ""
     return Admonition(label=label, title=title, title_text=words.rstrip(":"))
 
 
@@ -121,7 +128,11 @@ def _kind_in_names(names: str) -> str | None:
         kind = _KIND.search(names)
         if kind:
             return kind.group()
-        return "note" if re.search(r" (?:admonition|admonitionblock|callout) ", names) else None
+        return (
+            "note"
+            if re.search(r" (?:admonition|admonitionblock|callout|nextra-callout) ", names)
+            else None
+        )
     own = names.split()
     return own[0] if 0 < len(own) <= 2 and own[0] in _PLAIN_KINDS else None
 
@@ -133,6 +144,9 @@ def _title_element(element: Element) -> Element | None:
         if child.tag == "summary" or (child.names and _TITLE_CLASS.search(child.names)):
             return child
     first = next(iter(element.elements()), None)
+    if first is not None and not any(map(str.isalnum, first.text_start(_ICON_CHARACTERS))):
+        # A picture or a sign; a listing would have words.
+        return first if len(element.elements()) > 1 and first.find("img") is None else None
     if first is not None and first.tag == "table":
         # An icon, its title beside it, and the text below.
         return first.find("th")

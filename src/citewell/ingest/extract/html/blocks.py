@@ -82,6 +82,10 @@ class BlockRenderer:
             "figure": self._figure,
             "details": self._details,
             "hr": lambda _: [],
+            # The line that an API lists a call by.
+            "button": lambda button: [
+                " ".join(filter(None, (self.line([c]) for c in button.children)))
+            ],
         }
 
     def blocks(self, element: Element) -> list[str]:
@@ -247,6 +251,7 @@ class BlockRenderer:
         return render_definitions(element, self)
 
     def _quotation(self, element: Element) -> list[str]:
+        _part_sources(element)
         body = join_blocks(self.blocks(element))
         if not has_words(body):
             return [body] if body else []
@@ -255,11 +260,13 @@ class BlockRenderer:
     def _figure(self, element: Element) -> list[str]:
         legend = next((below for below in element.walk() if _is_caption(below)), None)
         words = self.line(legend.children) if legend is not None else ""
+        is_first = legend is not None and legend in element.elements()[:1]
         if legend is not None:
             legend.remove()
         images = [child for child in element.walk() if child.tag == "img"]
         if not images or element.find("table", "pre", "p", "blockquote") is not None:
-            return [*self.blocks(element), *([words] if words else [])]
+            blocks, name = self.blocks(element), [words] if words else []
+            return [*name, *blocks] if is_first else [*blocks, *name]
         caption = plain_text(words)
         title = "" if self._has_captions else caption
         shown = [self._inline.image(image, caption=caption, title=title) for image in images]
@@ -283,6 +290,17 @@ class BlockRenderer:
             admonition.title.remove()
         body = self.blocks(content_of(element))
         return label_blocks(admonition.label, admonition.title_text, body)
+
+
+def _part_sources(quotation: Element) -> None:
+    """Part who said something from what was said, where both stand in one run of text."""
+    for source in [below for below in quotation.walk() if below.tag == "cite"]:
+        around = source.parent
+        if around is None or around.tag == "p" or around.children[-1] is source:
+            continue
+        place = next(at for at, child in enumerate(around.children) if child is source)
+        if not any(isinstance(c, str) and c.strip() for c in around.children[:place]):
+            around.children.insert(place + 1, Element("br", {}, around))
 
 
 def _is_figure(element: Element) -> bool:

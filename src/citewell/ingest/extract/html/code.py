@@ -33,7 +33,7 @@ _ALIASES = {
 _NO_LANGUAGE = frozenset(
     "default none text plaintext plain nohighlight notranslate txt block wrapper code snippet "
     "source highlight line-numbers undefined unknown auto output pre example inline toolbar "
-    "container literal-block literal numbers div box body area sample java-doc".split()
+    "container literal-block literal numbers group tabs div box body area sample java-doc".split()
 )
 _NUMBERS = re.compile(
     r"(?<= )(?:linenos?|line-?numbers?(?:-rows)?|gutter|rouge-gutter|lnt?|linenodiv|blob-num"
@@ -90,6 +90,7 @@ def language_of(pre: Element) -> str:
             element.attribute("data-lang")
             or element.attribute("data-language")
             or element.attribute("data-code-language")
+            or (element.tag in ("pre", "code") and element.attribute("language"))
             or _language_in_names(element.names)
         )
         language = _ALIASES.get(named.lower(), named.lower())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.html.admonitions import parse_admonition
 from citewell.ingest.extract.html.element import HEADING_TAGS
-from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_navigation_bar
+from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_alphabet, is_navigation_bar
 from citewell.ingest.extract.html.tooltips import is_tooltip
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ _CHROME_CLASSES = frozenset(
     "flex-header ttc navpath memnav navtab ingroups srstatus pageid t-navbar summary-navigation "
     "edit-this-page edit-page-link was-this-helpful docs-license docs-updated docs-actions "
     "docs-actions-wrapper docs-sidebar editbar post-buttons back2top navigationbar "
-    "bypass-block".split()
+    "bypass-block email-vote comment-actions like-summary actions-jump jumpbox online-list "
+    "js-post-menu comments-link -flair pagetop yclinks".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -55,7 +56,8 @@ _CHROME_IDS = frozenset(
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base "
     "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc "
     "mw-hidden-catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap "
-    "_bottom-navigation _share-print _footer-wrap".split()
+    "_bottom-navigation _share-print _footer-wrap wiki-pages-box wiki-rightbar "
+    "thread-overview-info navigation-items content-side-layout table-of-contents-content".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(
@@ -74,6 +76,7 @@ _MOSTLY_LINKED = 0.9
 _NAMES_OF_TEXT = frozenset(
     name for name in _NAMES if not name.startswith(("nav", "menu", "side", "sub"))
 )
+_BARS = frozenset({"navbar", "topbar", "sidebar", "menubar", "footer", "sitefooter"})
 _NAMES_APART = _NAMES - {"menu", "submenu"}
 _SENTENCE_CHARACTERS = 80
 # More nodes before an element are not searched for a paragraph: a page can have 100,000 menus.
@@ -83,6 +86,8 @@ _SURE_NAMES = frozenset(
     "nav navbar navigation sidebar sidenav sidemenu breadcrumb breadcrumbs menubar sitefooter "
     "related".split()
 )
+# Left out where a page is printed: for its use on a screen.
+_UNPRINTED = ("noprint", "no-print", "d-print-none", "hide-for-print", "hidden-print")
 _LAYOUT_PREFIXES = ("has-", "no-", "with-", "without-", "js-", "is-")
 _COLOPHON = re.compile(
     r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b"
@@ -113,9 +118,13 @@ def is_furniture(element: Element, measure: Measure) -> bool:
         return element.has_class("hideme") and element.text().lstrip().startswith("Expand")
     if not measure.characters:
         is_marked = is_known_chrome(element) or element.attributes.get("role") in _NAVIGATION_ROLES
-        return is_marked or (element.tag in _BAR_TAGS and is_navigation_bar(element, measure))
+        return (
+            is_marked
+            or _is_wordless_bar(element)
+            or (element.tag in _BAR_TAGS and is_navigation_bar(element, measure))
+        )
     if element.attributes:
-        if is_known_chrome(element):
+        if is_known_chrome(element) or _is_unprinted(element, measure):
             return True
         role = element.attributes.get("role")
         if role in _NAVIGATION_ROLES:
@@ -130,7 +139,23 @@ def is_furniture(element: Element, measure: Measure) -> bool:
             return True
     elif element.tag in ("footer", "header", "aside"):
         return _is_frame(element, measure, role=None)
-    return element.tag in _BAR_TAGS and is_navigation_bar(element, measure)
+    return element.tag in _BAR_TAGS and _is_bar(element, measure)
+
+
+def _is_bar(element: Element, measure: Measure) -> bool:
+    return is_navigation_bar(element, measure) or is_alphabet(element, measure)
+
+
+def _is_wordless_bar(element: Element) -> bool:
+    """Return whether an element without a word is a bar: a picture in it is the site's."""
+    return element.tag in _HOLDER_TAGS and _has_name(element.names, _BARS)
+
+
+def _is_unprinted(element: Element, measure: Measure) -> bool:
+    if element.tag == "table" and "navigation table" in element.attribute("summary").lower():
+        return not measure.prose and not measure.has_code
+    is_marked = bool(element.names) and element.has_class(*_UNPRINTED)
+    return is_marked and not measure.holds_content
 
 
 def is_known_chrome(element: Element) -> bool:

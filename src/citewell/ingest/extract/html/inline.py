@@ -47,7 +47,8 @@ _PERMALINK_CLASS = re.compile(
     r"|permalink-icon|icon_permalink|method-click-advice)(?= )"
 )
 _LONG_PERMALINKS = ("viewcode-link", "mw-editsection", "method-click-advice")
-_PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})
+_PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]",
+                             "↩", "↩\ufe0e", "↩\ufe0f"})  # fmt: skip
 # Square ones would end the Markdown of an image.
 _ROUND_BRACKETS = str.maketrans("[]", "()")
 _POWER = re.compile(r"[-+−]?[\dn.]+")
@@ -158,12 +159,12 @@ class InlineRenderer:
             # A style sheet sets the colon between a name and its type.
             pieces.append(" : ")
             self._emit(element.children, pieces)
-        elif element.names and element.has_class("mlabel", "sep"):
+        elif element.names and element.has_class("mlabel", "sep", "doc-labels"):
             # A style sheet sets "abstract" apart from a title, and an arrow between its parts.
             pieces.append(" ")
             self._emit(element.children, pieces)
-        elif element.names and element.has_class("icona"):
-            # Doxygen's letter for a class or a namespace, drawn as a picture before its name.
+        elif element.names and element.has_class("icona", "http-verb"):
+            # Drawn as a picture before a name: Doxygen's letter for a class, Redoc's "post".
             self._emit(element.children, pieces)
             pieces.append(" ")
         elif element.tag in BLOCK_TAGS:

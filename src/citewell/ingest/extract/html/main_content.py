@@ -14,6 +14,7 @@ from citewell.ingest.extract.html.colophon import take_out_colophon
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.furniture import is_furniture, is_known_chrome
 from citewell.ingest.extract.html.measures import Measure, measure
+from citewell.ingest.extract.html.named_sections import make_headings
 from citewell.ingest.extract.html.navigation_bar import is_in_sentence
 from citewell.ingest.extract.html.prune import select, take_out
 
@@ -31,8 +32,13 @@ _CONTAINERS = re.compile(
 # Less than this beside headings is no page.
 _LEAST_CHARACTERS = 20
 _LABEL_CHARACTERS = 40
+# Of running text; the legal words of a footer are shorter.
+_LEAST_SWALLOWED = 400
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
+_CONTENTS_CLASSES = ("toc", "toc-macro", "table-of-contents", "tableofcontents")
 _CONTENTS_SHARE = 0.85
+# Beside a few links, the word "Contents" is much.
+_NAMED_CONTENTS_SHARE = 0.6
 _TREE_SHARE = 0.7
 # A list "see also" may name the page itself; one as long as this is no such list.
 _MIN_TREE_LINKS = 25
@@ -62,6 +68,8 @@ class MainContent:
     furniture: tuple[Element, ...] = ()
     contents: tuple[Element, ...] = ()
     """Tables of contents that were taken out."""
+    has_own_headings: bool = True
+    """False where only the table of contents shows what its headings are."""
     listed_links: frozenset[Element] = frozenset()
     """Links of the content that stand in lists of links."""
 
@@ -75,13 +83,14 @@ def find_main_content(document: Document, links: LinkResolver) -> MainContent:
     trees = _trees_of_the_site(document, measures, links)
     furniture = _take_out_furniture(body, measures, trees)
     root = _main_region(document, measures)
-    contents = _take_out_contents(root, measures)
+    contents, has_lines = _take_out_contents(root, measures)
     furniture.extend(take_out_colophon(root, measures))
     return MainContent(
         element=root,
         is_article=False,
         furniture=tuple(furniture),
         contents=tuple(contents),
+        has_own_headings=not has_lines,
         listed_links=_listed_links(root, measures),
     )
 
@@ -131,9 +140,12 @@ def _take_out_furniture(
         return select(
             body,
             lambda element: (
-                element in trees
-                or is_furniture(element, measures[element])
-                or _is_side_column(element, measures, total)
+                not _swallows(measures[element], total)
+                and (
+                    element in trees
+                    or is_furniture(element, measures[element])
+                    or _is_side_column(element, measures, total)
+                )
             ),
             is_whole=lambda element: measures[element].is_table,
         )
@@ -144,11 +156,17 @@ def _take_out_furniture(
         furniture = furniture_with(set())
     if _leaves_nothing(furniture, body, measures):
         # Nothing but navigation: then that is what the page is for.
-        furniture = [element for element in furniture if is_known_chrome(element)]
+        furniture = [e for e in furniture if is_known_chrome(e)]
     for element in furniture:
         _discount(element, measures)
     take_out(furniture)
     return furniture
+
+
+def _swallows(own: Measure, total: int) -> bool:
+    """Return whether an element holds most that a page says, as one does that is never closed."""
+    is_text = own.headings > 0 and own.prose > max(own.linked, _LEAST_SWALLOWED)
+    return is_text and own.prose > _MAIN_SHARE * total
 
 
 def _leaves_nothing(
@@ -231,8 +249,13 @@ def _is_out(element: Element, document: Document) -> bool:
     return top is not document.body
 
 
-def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[Element]:
-    """Take out lists of links to places further down that begin with the same words."""
+def _take_out_contents(
+    root: Element, measures: dict[Element, Measure]
+) -> tuple[list[Element], bool]:
+    """Take out lists of links to places further down that begin with the same words.
+
+    Return them, and whether lines that they name became the headings of a page without any.
+    """
     places = {element: place for place, element in enumerate(root.walk())}
     targets = {
         anchor: element
@@ -246,19 +269,24 @@ def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[
             root, lambda element: _is_contents(element, measures[element], targets, places)
         )
     ]
+    links = [link for element in contents for link in element.walk() if link.tag == "a"]
+    named = [(link, _repeated_target(link, targets)) for link in links]
+    has_lines = make_headings([(link, place) for link, place in named if place is not None])
     taken = [*contents, *_labels_of(contents, measures)]
     for element in taken:
         _discount(element, measures)
     take_out(taken)
-    return contents
+    return contents, has_lines
 
 
 def _is_contents(
     element: Element, own: Measure, targets: dict[str, Element], places: dict[Element, int]
 ) -> bool:
-    if element.tag not in _CONTENTS_TAGS or own.links < _MIN_CONTENTS_LINKS:
+    is_named = bool(element.names) and element.has_class(*_CONTENTS_CLASSES)
+    if element.tag not in _CONTENTS_TAGS or own.links < (1 if is_named else _MIN_CONTENTS_LINKS):
         return False
-    if own.has_code or own.prose or own.local < _CONTENTS_SHARE * (own.characters - own.titled):
+    least = _NAMED_CONTENTS_SHARE if is_named else _CONTENTS_SHARE
+    if own.has_code or own.prose or own.local < least * (own.characters - own.titled):
         return False
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False

@@ -16,6 +16,9 @@ KEPT_INSIDE = frozenset("p li dt dd pre code h1 h2 h3 h4 h5 h6 blockquote figure
 _MAX_CHARACTERS = 500
 _MAX_LINKS = 15
 _MAX_ELEMENTS = 200
+_MIN_LETTERS = 8
+# Leaves room for "All Classes" beside the letters.
+_MOST_CHARACTERS_A_LETTER = 3
 # Among so many links, one to the start of the site shows what they are.
 _MIN_HOME_LINKS = 3
 _DIRECTION = frozenset(
@@ -35,7 +38,8 @@ _PLACES = frozenset(
     "índice indice conteúdo contenuto начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
     "hem innehåll glossary and links navigation go message messages sorted by thread date subject "
-    "author this body reply maybe topic parent des matières tabla contenidos 目次へ".split()
+    "author this body reply maybe topic parent by indexes es des matières tabla contenidos "
+    "目次へ".split()
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 # So many pictures that lead on make a bar, also around the title of the manual.
@@ -65,6 +69,11 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     unlinked = _words(_text_outside_links(element))
     if not all(map(_is_place, unlinked)):
         return related >= 2 and related == len(links)
+    return all(map(_names_direction, links)) or _mostly_leads_on(links, unlinked, related)
+
+
+def _mostly_leads_on(links: list[Element], unlinked: list[str], related: int) -> bool:
+    """Return whether the words of links, and those between them, name places around a page."""
     # An arrow or a bracket beside a link says little; inside a link it leads on.
     labels = sum(word in _DIRECTION and word.isalpha() for word in unlinked)
     spoken = [_words(link.text() or picture_name(link)) for link in links]
@@ -87,6 +96,29 @@ def _is_row_of_icons(element: Element, measure: Measure) -> bool:
     names = [_words(picture_name(link)) for link in _links(element)]
     leads = sum(not _DIRECTION.isdisjoint(words) for words in names)
     return leads >= _MIN_ICONS - 1 and all(words and all(map(_is_place, words)) for words in names)
+
+
+def is_alphabet(element: Element, measure: Measure) -> bool:
+    """Return whether an element is the row of letters of an index, each of them a link."""
+    if measure.links < _MIN_LETTERS or measure.holds_content or measure.size > _MAX_ELEMENTS:
+        return False
+    words = [link.text().strip() for link in _links(element)]
+    letters = sum(len(word) == 1 for word in words)
+    is_short = measure.characters <= _MOST_CHARACTERS_A_LETTER * letters
+    return letters >= _MIN_LETTERS and 5 * letters >= 4 * len(words) and is_short
+
+
+def _names_direction(link: Element) -> bool:
+    """Return whether a link says "Next" in an element of its own, beside the page's title."""
+    if any(isinstance(child, str) and not child.isspace() for child in link.children):
+        return False
+    parts = [
+        child
+        for child in link.walk()
+        if any(isinstance(c, str) and c.strip() for c in child.children)
+    ]
+    words = _words(parts[0].text()) if len(parts) > 1 else []
+    return not _DIRECTION.isdisjoint(words) and all(map(_is_place, words))
 
 
 def _links(element: Element) -> list[Element]:

@@ -21,6 +21,7 @@ from citewell.ingest.extract.html.screen import read_screen
 from citewell.ingest.extract.html.stray_markup import put_in_place
 from citewell.ingest.extract.html.title import choose_title, repeats_title
 from citewell.ingest.extract.html.tree import parse_document
+from citewell.ingest.extract.html.widgets import lay_out_widgets
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.page_name import name_of
 
@@ -82,7 +83,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     mark = RESET if _sets_anchor(document.parsed) else ""
     metadata = parse_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
-    document = put_in_place(spread_messages(document, fetched.text), links)
+    document = put_in_place(lay_out_widgets(spread_messages(document, fetched.text)), links)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
     _drop_repeated_title(content.element)
@@ -105,6 +106,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         named=named,
         is_article=content.is_article,
         is_site_title=is_site_title,
+        has_own_headings=content.has_own_headings,
     )
     return ExtractedPage(
         title=title[:_MAX_TITLE_CHARACTERS] or name_of(fetched.final_url),
@@ -161,10 +163,18 @@ def _make_title_a_heading(root: Element, title: str) -> str:
         if not 3 <= len(words) <= _LONG_BLOCK_CHARACTERS:
             continue
         is_named = _is_named_title(element, root)
-        if is_named or (is_first and title and repeats_title(words, title)):
+        is_repeated = is_first and title and repeats_title(words, title)
+        if is_named or (is_repeated and not _is_site_name(element, words, title)):
             element.tag = "h1"
             return _without_labels(element) if is_named else ""
     return ""
+
+
+def _is_site_name(element: Element, words: str, title: str) -> bool:
+    """Return whether a line is the end of a longer title and a link to the start of the site."""
+    link = element.find("a")
+    is_link = link is not None and collapse_spaces(link.text()) == words
+    return is_link and title.endswith(words) and title != words
 
 
 def _without_labels(title: Element) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
     from citewell.ingest.extract.links import LinkResolver
 
 _HOLDERS = {"li": ("ul", "ol", "menu", "dir"), "dt": ("dl",), "dd": ("dl",)}
+_SEPARATORS = " \t\r\n\xa0[]|·•"
 _MIN_BAR_LINKS = 2
+_BOXES = frozenset({"div", "main", "section", "center"})
+# So many links that stand in no element of their own make a bar: an alphabet, a list of years.
+_MIN_LOOSE_LINKS = 8
 
 
 def put_in_place(document: Document, links: LinkResolver) -> Document:
@@ -37,9 +42,18 @@ def put_in_place(document: Document, links: LinkResolver) -> Document:
     for parent in around:
         _gather(parent)
     is_changed |= _wrap_runs(document.body, "div", _is_link, least=_MIN_BAR_LINKS)
+    for parent in _holders_of_loose_links(document):
+        is_changed |= _wrap_runs(parent, "div", _is_link, least=_MIN_LOOSE_LINKS)
     if not (is_changed or around):
         return document
     return replace(document, elements=[document.body, *document.body.walk()])
+
+
+def _holders_of_loose_links(document: Document) -> list[Element]:
+    """Return the boxes, but the body, that hold many links beside each other."""
+    parents = (e.parent for e in document.elements if e.tag == "a" and e.parent is not None)
+    counts = Counter(parent for parent in parents if parent.tag in _BOXES)
+    return [parent for parent, count in counts.items() if count >= _MIN_LOOSE_LINKS]
 
 
 def _holds(parent: Element, tag: str) -> bool:
@@ -90,13 +104,15 @@ def _wrap_runs(
     is_changed = False
     for child in [*parent.children, None]:
         if child is not None and (
-            (run and child.isspace()) if isinstance(child, str) else is_part(child)
+            _is_between(child, run, tag)
+            if isinstance(child, str) or _parts(child, tag)
+            else is_part(child)
         ):
             run.append(child)
             continue
         # Words before or after a run of links make it part of a sentence.
         is_free = tag != "div" or not (_is_words(children[-1:]) or isinstance(child, str))
-        if is_free and sum(not isinstance(node, str) for node in run) >= least:
+        if is_free and sum(not _parts(node, tag) for node in run) >= least:
             children.append(_wrapped(run, tag, parent))
             is_changed = True
         else:
@@ -109,8 +125,20 @@ def _wrap_runs(
     return is_changed
 
 
+def _parts(node: Element | str, tag: str) -> bool:
+    """Return whether a node is text, or a line break between links."""
+    return isinstance(node, str) or (tag == "div" and node.tag == "br")
+
+
+def _is_between(node: Element | str, run: list[Element | str], tag: str) -> bool:
+    """Return whether a node only parts the elements of a run, as brackets do links."""
+    if not isinstance(node, str) or node.isspace():
+        return bool(run)
+    return tag == "div" and not node.strip(_SEPARATORS)
+
+
 def _is_words(nodes: list[Element | str]) -> bool:
-    return any(isinstance(node, str) and not node.isspace() for node in nodes)
+    return any(isinstance(node, str) and bool(node.strip(_SEPARATORS)) for node in nodes)
 
 
 def _wrapped(run: list[Element | str], tag: str, parent: Element) -> Element:

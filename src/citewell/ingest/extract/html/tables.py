@@ -45,7 +45,11 @@ def is_data_table(table: Element) -> bool:
     if below & {"th", "caption", "thead"} or role in ("table", "grid"):
         return True
     longest = max(len(cell.text()) for row in rows for cell in row.elements())
-    return longest <= 400 and (len(rows) > 1 or "border" in table.attributes)
+    return longest <= 400 and (len(rows) > 1 or _has_border(table))
+
+
+def _has_border(table: Element) -> bool:
+    return table.attributes.get("border", "0") != "0"
 
 
 def _names_its_columns(rows: list[Element]) -> bool:

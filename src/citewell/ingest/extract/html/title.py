@@ -47,6 +47,7 @@ def choose_title(
     named: str,
     is_article: bool,
     is_site_title: bool,
+    has_own_headings: bool = True,
 ) -> str:
     """Return the page's own name, followed by the window's title where that does not hold it.
 
@@ -60,8 +61,9 @@ def choose_title(
     if own:
         is_held = bool(_plain(own)) and _plain(own) in _plain(title)
         return own if is_held or not title else f"{own} – {title}"
-    all_headings = [section.heading for section in canonical.sections if section.heading]
-    headings = [section.heading for section in canonical.sections if section.level == 1]
+    sections = canonical.sections if has_own_headings else ()
+    all_headings = [section.heading for section in sections if section.heading]
+    headings = [section.heading for section in sections if section.level == 1]
     first = next(iter(all_headings), "")
     if not is_article:
         is_site_title |= _is_title_of_site(title, all_headings, url)

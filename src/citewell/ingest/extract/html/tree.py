@@ -35,13 +35,17 @@ _SELF_CLOSED_HOLDER = re.compile(
     r"(\s[^<>]*)?/>",
     re.IGNORECASE,
 )
+_ACTION = re.compile(
+    r"(?:search|copy|copied|menu|close|open|show|hide|expand|collapse|toggle|ask|try|share|follow)\b",
+    re.IGNORECASE,
+)
 # Where a page says that it is XHTML.
 _OPENING_CHARACTERS = 2_000
 _VOID_TAGS = frozenset({"br", "hr", "img", "wbr", "source"})
 _CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
 # Anything but plain highlighting spans: line numbers, buttons, links, hidden text.
 _MARKED_UP_CODE = re.compile(
-    r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring|pragma"
+    r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring|pragma|LineNumber"
 )
 
 
@@ -132,9 +136,9 @@ def _tell_ancestors(block: Element) -> None:
 
 def _read_element(tag: str, node: LexborNode, parent: Element) -> Element | None:
     """Return the element, or None when no reader sees it; program text has its text already."""
-    if (tag in _NEVER_READ and not _is_math(tag, node)) or tag[0] == "-":
+    attributes = node.attributes if tag[0] != "-" else {}
+    if tag[0] == "-" or (tag in _NEVER_READ and not _is_read(tag, node)):
         return None
-    attributes = node.attributes
     element = Element(tag, attributes, parent)
     if attributes and is_hidden(element):
         return None
@@ -145,9 +149,23 @@ def _read_element(tag: str, node: LexborNode, parent: Element) -> Element | None
     return element
 
 
-def _is_math(tag: str, node: LexborNode) -> bool:
-    """Return whether a script holds TeX, as MathJax 2 writes it."""
+def _is_read(tag: str, node: LexborNode) -> bool:
+    """Return whether a script holds TeX, as MathJax 2 writes it, or a button what a page says."""
+    if tag == "button":
+        return _says_something(node)
     return tag == "script" and (node.attributes.get("type") or "").startswith("math/tex")
+
+
+def _says_something(button: LexborNode) -> bool:
+    """Return whether a button names a tab, is a heading or the line that an API lists a call by."""
+    if button.attributes.get("role") == "tab":
+        return True
+    around = button.parent
+    if around is not None and around.tag in HEADING_TAGS:
+        return True
+    parts = [part for part in button.css("p, div, .http-verb, h2, h3, h4") if part.text().strip()]
+    spoken = " ".join(button.text(separator=" ").split())
+    return len(parts) > 0 and len(spoken.split()) > 1 and not _ACTION.match(spoken)
 
 
 def _read_noscript_images(node: LexborNode, parent: Element, elements: list[Element]) -> None:

@@ -14,7 +14,9 @@ _HIDDEN_CLASS = re.compile(
     r" (?:sr-only|sronly|visually-?hidden|screen-?reader(?:-text|-only)?|offscreen|off-screen"
     r"|u-hidden|is-hidden|a11y-hidden|element-invisible|assistive-text"
     r"|invisible|accessibly-hidden|hidden-visually"
-    r"|d-none|hidden|hide|annottext) "
+    r"|d-none|hidden|hide|annottext"
+    # For small screens only; what large ones show stands elsewhere.
+    r"|d-(?:sm|md|lg)-none|(?:sm|md|lg):(?:sl-)?hidden) "
 )
 # Frameworks hide on small screens and show on large ones with a second class.
 _SHOWN_CLASS = re.compile(r" (?:d-\w+-(?!none)\w+|\w+:(?:block|flex|grid|inline|table)[\w-]*) ")
