@@ -3,7 +3,7 @@
 from inline_snapshot import snapshot
 
 from citewell.answer.error_text import format_error, format_research_error
-from citewell.core.errors import InvalidArgument, PageNotFound, ToolTimeout
+from citewell.core.errors import BudgetExceeded, InvalidArgument, PageNotFound, ToolTimeout
 
 
 def test_a_failure_names_its_type_and_asks_not_to_answer_from_memory() -> None:
@@ -58,3 +58,9 @@ https://example.org/x answered 404.
 Code: NOT_FOUND
 Suggestion: Check the URL; the page may have moved.\
 """)
+
+
+def test_arguments_that_are_too_long_are_blamed_on_nothing_else() -> None:
+    error = BudgetExceeded("The arguments are 600,000 bytes; at most 500,000 are taken.")
+
+    assert format_research_error(error) == format_error(error)

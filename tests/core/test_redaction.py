@@ -130,6 +130,14 @@ def test_arguments_are_redacted_by_their_names_but_limits_are_not() -> None:
     assert '"author": "Ardea"' in summary
 
 
+def test_a_long_argument_is_summarised_without_reading_all_of_it() -> None:
+    started = time.process_time()
+    summary = summarise_arguments({"query": "key=" * 500_000})
+
+    assert time.process_time() - started < 0.1
+    assert summary.endswith('… (2000000 characters)"}')
+
+
 @pytest.mark.parametrize(
     "attack",
     [

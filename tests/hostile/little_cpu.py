@@ -23,7 +23,9 @@ def little_cpu() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def short_steps() -> AsyncIterator[None]:
+async def short_steps(
+    longest_seconds: float = _LONGEST_STEP_SECONDS,
+) -> AsyncIterator[None]:
     """Fail when the event loop does one thing for so long that its other callers notice."""
     longest = 0.0
 
@@ -41,4 +43,4 @@ async def short_steps() -> AsyncIterator[None]:
         yield
         tasks.cancel_scope.cancel()
 
-    assert longest < _LONGEST_STEP_SECONDS, f"a step of the event loop took {longest:.2f} s"
+    assert longest < longest_seconds, f"a step of the event loop took {longest:.2f} s"

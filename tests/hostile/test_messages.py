@@ -61,9 +61,22 @@ FAULTS: dict[str, tuple[bytes, int]] = {
         b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/list"}',
         INVALID_REQUEST,
     ),
+    "an error without a message": (
+        b'{"jsonrpc":"2.0","id":"e","error":{"code":"a","message":null}}',
+        INVALID_REQUEST,
+    ),
+    "an error to nothing": (
+        b'{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}',
+        INVALID_REQUEST,
+    ),
+    "a result that is no object": (b'{"jsonrpc":"2.0","id":"o","result":[]}', INVALID_REQUEST),
+    "thousands of values": (
+        b'{"jsonrpc":"2.0","id":"v","method":"ping","params":{"a":[' + b"{}," * 10_000 + b"{}]}}",
+        INVALID_REQUEST,
+    ),
     "bytes that are no text": (b"\xff\xfe\xfd", PARSE_ERROR),
     "nesting without end": (
-        b'{"jsonrpc":"2.0","id":2,"method":"x","params":' + b"[" * 200_000,
+        b'{"jsonrpc":"2.0","id":2,"method":"x","params":' + b"[" * 9_000,
         PARSE_ERROR,
     ),
     "a number of thousands of digits": (

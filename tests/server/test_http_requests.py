@@ -158,7 +158,7 @@ async def test_what_is_not_a_good_request_gets_its_json_rpc_code() -> None:
     expected: list[tuple[bytes, int, int | None]] = [
         (b"{nonsense", -32700, None),
         (b"\xff\xfe", -32700, None),
-        (b"[" * 100_000, -32700, None),
+        (b"[" * 9_000, -32700, None),
         (b"", -32700, None),
         (b"[]", -32600, None),
         (json.dumps([LIST]).encode(), -32600, None),

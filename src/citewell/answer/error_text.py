@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from citewell.core.errors import (
+    BudgetExceeded,
     CitewellError,
     FetchError,
     InferenceError,
@@ -61,7 +62,7 @@ def format_research_error(error: CitewellError) -> str:
     """Return the text of a failed `answer` or `search`, which also says why perhaps."""
     if isinstance(error, ToolTimeout):
         return _TIMEOUT.format(message=error.message, suggestion=error.suggestion)
-    if isinstance(error, InvalidArgument):
+    if isinstance(error, InvalidArgument | BudgetExceeded):
         return format_error(error)
     # Causes that cannot be would send the reader the wrong way.
     causes = [cause for kind, cause in _CAUSES.items() if isinstance(error, kind)]

@@ -122,6 +122,8 @@ _NEEDLESS_ESCAPE = re.compile(
 )
 
 _MAX_CHARACTERS = 120
+# Far more than is shown, so that no secret is cut before it is recognised.
+_MAX_REDACTED = 20_000
 _MAX_ARGUMENTS = 12
 # Made once: json.dumps would make one a call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
@@ -170,7 +172,8 @@ def _summarise(name: str, value: object) -> object:
         return value
     if _SECRET_NAME.search(_WORD_START.sub("_", name)):
         return REDACTED
-    text = redact(value if isinstance(value, str) else _ENCODER.encode(value))
-    if len(text) <= _MAX_CHARACTERS:
-        return text
-    return f"{text[:_MAX_CHARACTERS]}… ({len(text)} characters)"
+    text = value if isinstance(value, str) else _ENCODER.encode(value)
+    shown = redact(text[:_MAX_REDACTED])
+    if len(text) <= _MAX_REDACTED and len(shown) <= _MAX_CHARACTERS:
+        return shown
+    return f"{shown[:_MAX_CHARACTERS]}… ({len(text)} characters)"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from citewell.core.bounded_json import parse_bounded_json
 from citewell.core.errors import PageTooLarge
 from citewell.core.frozen import frozen
 from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
 
 if TYPE_CHECKING:
     import httpx2
+
+# Fifty results of a search engine, each with dozens of fields, have a tenth.
+_MOST_VALUES = 50_000
 
 
 @frozen
@@ -24,12 +27,9 @@ class ApiAnswer:
         """Return the body as JSON.
 
         Raises:
-            ValueError: it is none, or nested too deeply to be read.
+            ValueError: it is none, nested too deeply to be read, or of too many values.
         """
-        try:
-            return json.loads(self.body)
-        except RecursionError as error:
-            raise ValueError("the JSON is nested too deeply") from error
+        return parse_bounded_json(self.body, max_values=_MOST_VALUES)
 
 
 async def ask_api(

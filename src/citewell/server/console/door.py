@@ -14,8 +14,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from citewell.app.call import Call
+from citewell.core.bounded_json import TooManyValues, parse_bounded_json
 from citewell.core.errors import (
     AccessRefused,
+    BudgetExceeded,
     CitewellError,
     InvalidArgument,
     QuestionClosed,
@@ -24,6 +26,7 @@ from citewell.core.errors import (
 from citewell.core.fair_turns import working_for
 from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
+from citewell.server.jsonrpc import MAX_VALUES
 from citewell.tools.people.console import DESK_NEEDS
 from citewell.tools.webapp.ask import ASK_NEEDS
 from citewell.tools.webapp.handed_out import HANDED_OUT_NEEDS
@@ -200,8 +203,12 @@ async def read_json(request: Request) -> dict[str, object]:
     if _content_type(request.headers) != "application/json":
         raise InvalidArgument("the body must be application/json")
     try:
-        body = await request.json()
-    except (ValueError, RecursionError) as error:
+        body = parse_bounded_json(await request.body(), max_values=MAX_VALUES)
+    except TooManyValues as error:
+        raise BudgetExceeded(
+            f"the body has more than {MAX_VALUES:,} values", suggestion="Send less."
+        ) from error
+    except ValueError as error:
         raise InvalidArgument("the body is not valid JSON") from error
     if not isinstance(body, dict):
         raise InvalidArgument("the body must be a JSON object")
