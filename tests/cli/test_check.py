@@ -39,6 +39,56 @@ def test_quotes_and_links_are_compared_with_pages_of_the_web(
     assert [request.path for request in shell.site.requests].count("/storage") == 1
 
 
+@pytest.mark.parametrize("option", ["--live", "--library"])
+def test_an_address_that_is_none_is_judged_alone_and_shown_with_its_line(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    good, bad = tmp_path / "good.md", tmp_path / "bad.md"
+    url = shell.site.url("/storage")
+    assert main(["ingest", url, *shell.options]) == 0
+    good.write_text(f"“{TRUE}” ({url})\n")
+    bad.write_text(
+        "a [g](http://[/) b\n\nhttp://a:99999/\n\nhttp://example.com:99999/\n\n"
+        f"“{TRUE}” (http://a..:x/)\n\n“{FALSE}” ({url})\n"
+    )
+    capsys.readouterr()
+
+    code = main(["check", str(bad), str(good), option, "--json", *shell.options])
+
+    rows = json.loads(capsys.readouterr().out)["references"]
+    assert code == 1
+    assert [(row["file"], row["line"], row["verdict"]) for row in rows] == [
+        (str(bad), 1, "unreachable"),
+        (str(bad), 3, "unreachable"),
+        (str(bad), 7, "unreachable"),
+        (str(bad), 9, "gone"),
+        (str(good), 1, "exact"),
+    ]
+    assert "is not a URL" in rows[0]["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("path", "verdict"),
+    [
+        ("a%00b", "gone"),
+        ("x" * 3_000, "gone"),
+        ("x/" * 3_000, "gone"),
+        ("%ff%fe", "gone"),
+        ("//[/a", "unreachable"),
+    ],
+)
+def test_a_relative_link_that_no_file_can_have_is_judged_alone(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path, path: str, verdict: str
+) -> None:
+    (tmp_path / "there.md").write_text("x")
+    (tmp_path / "notes.md").write_text(f'<a href="{path}">x</a> and [y](there.md)\n')
+
+    code = main(["check", str(tmp_path / "notes.md"), "--library", "--json", *shell.options])
+
+    rows = json.loads(capsys.readouterr().out)["references"]
+    assert (code, [row["verdict"] for row in rows]) == (1, [verdict, "found"])
+
+
 def test_a_document_without_faults_passes_from_the_library_alone(
     shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -110,6 +110,20 @@ def test_links_of_text_and_bibtex_are_found_once_each_with_their_lines() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("See [g](http://[::1]/) here.", "http://[::1]/"),
+        ("See http://[::1]", "http://[::1]"),
+        ("[http://[2001:db8::1]:8080/a?b](x)", "http://[2001:db8::1]:8080/a?b"),
+        ("[1] https://a.example/b]", "https://a.example/b"),
+        ("[g](http://[/)", "http://[/"),
+    ],
+)
+def test_the_brackets_of_an_ipv6_address_belong_to_it(text: str, url: str) -> None:
+    assert [reference.url for reference in parse_references(text)] == [url]
+
+
 def test_a_text_fragment_names_the_first_and_last_words() -> None:
     (reference,) = parse_references(
         f"See {URL}#x:~:text=a%20bird-,The%20grey,eats%20fish,-and%20frogs"

@@ -14,7 +14,7 @@ from citewell.app.quote_search import hold_in_order, look_for_anchors, look_for_
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import parse_references
-from citewell.core.errors import CitewellError, ExtractionError, FetchError
+from citewell.core.errors import CitewellError, ExtractionError, FetchError, NotAUrl
 from citewell.core.frozen import frozen
 from citewell.core.html_anchors import is_plain_anchor
 from citewell.core.off_loop import in_thread
@@ -144,7 +144,7 @@ class CitationChecker:
             address = (reference.url or "").partition("#")[0]
             is_example = not reference.quote and _EXAMPLE_HOST.match(address) is not None
             if is_example and address not in examples and len(examples) < MAX_REFERENCES:
-                examples[address] = await self._find(address) is None
+                examples[address] = not await self._is_stored(address)
             if not is_example or not examples.get(address, True):
                 kept.append(reference)
             if len(kept) == MAX_REFERENCES:
@@ -304,9 +304,15 @@ class CitationChecker:
                 return _BeyondLimit()
             self._live_pages += 1
             fetched, extracted = await self.ingester.read_live(url)
-        except (FetchError, ExtractionError) as error:
+        except (FetchError, ExtractionError, NotAUrl) as error:
             return error
         return _Source(text=extracted.text, whole=fetched, is_live=True)
+
+    async def _is_stored(self, url: str) -> bool:
+        try:
+            return await self._find(url) is not None
+        except NotAUrl:
+            return False
 
     async def _find(self, url: str) -> _Source | None:
         info = await find_stored_page(self.store, url, project=self.project)

@@ -47,13 +47,25 @@ def check_local_links(text: str, path: Path) -> list[CheckedReference]:
     return [
         _judge(Reference(line=line, url=target), target, path)
         for target, line in lines.items()
-        if target and not urlsplit(target).netloc and not _IN_TEMPLATE.search(target)
-        if not urlsplit(target).scheme
+        if target and not _IN_TEMPLATE.search(target) and not _is_whole(target)
     ]
 
 
+def _is_whole(target: str) -> bool:
+    """Return whether an address names a site or a scheme, and is judged with the others."""
+    try:
+        address = urlsplit(target)
+    except ValueError:
+        # Only what stands for a host can be wrong.
+        return not target.lstrip().startswith(("//", "\\\\"))
+    return bool(address.netloc or address.scheme)
+
+
 def _judge(reference: Reference, target: str, path: Path) -> CheckedReference:
-    address = urlsplit(target)
+    try:
+        address = urlsplit(target)
+    except ValueError:
+        return _verdict(reference, "unreachable", f"'{one_line(target)}' is not a URL.")
     if address.path.startswith("/"):
         said = "It begins at the root of a site, which is not known here."
         return _verdict(reference, "not_checked", said)
@@ -75,7 +87,15 @@ def _verdict(reference: Reference, verdict: ReferenceVerdict, explanation: str) 
 def _find_file(file: Path) -> Path | None:
     """Return the file or folder, or the source of the page that a generator puts there."""
     sources = (file.parent / f"{file.name.removesuffix('.html')}{end}" for end in PAGE_SUFFIXES)
-    return next((each for each in (file, *sources) if each.exists()), None)
+    return next((each for each in (file, *sources) if _exists(each)), None)
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError:
+        # The name is longer than any, for one.
+        return False
 
 
 def _lacks_anchor(file: Path, anchor: str) -> bool:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Pages of packages have addresses with a version; `npm:react` alone is none of them.
+_REST = r"[^\s<>\"'`|\\{}\]]"
 _URL = re.compile(
-    r"(?:https?://|(?<!\w)(?:pypi|npm):(?:@[\w.-]{1,200}+/)?[\w.-]{1,200}+@\d[\w.+-]{0,100}+/)"
-    r"[^\s<>\"'`|\\{}\]]{1,2000}+"
+    # Of an IPv6 address, the brackets belong to it; others end it, for they are Markdown's.
+    rf"https?://\[[\da-fA-F:.]{{2,45}}+\]{_REST}{{0,2000}}+"
+    r"|(?:https?://|(?<!\w)(?:pypi|npm):(?:@[\w.-]{1,200}+/)?[\w.-]{1,200}+@\d[\w.+-]{0,100}+/)"
+    rf"{_REST}{{1,2000}}+"
 )
 _QUOTED = re.compile(
     r"“([^“”]{1,3000}+)”|„([^„“”]{1,3000}+)[“”]|«([^«»]{1,3000}+)»|「([^「」]{1,3000}+)」"
