@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tinycss2.color5 import parse_color
 
+from citewell.ingest.extract.hiding.colour_functions import plain_function
 from citewell.ingest.extract.hiding.values import arguments, components
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ def node_colour(node: Node) -> Colour | None:
         return as_colour(_SYSTEM[node.lower_value])
     if node.type == "function" and node.lower_name == "color-mix":
         return _mixed(node)
+    evaluated = plain_function(node, node_colour) if node.type == "function" else None
+    if evaluated is not None:
+        written, stated = evaluated
+        if stated is not None and stated < _LEAST_ALPHA:
+            return Colour(0.0, 0.0, 0.0, max(stated, 0.0))
+        return None if written is None else as_colour(written)
     parsed = parse_color(node)
     if parsed is None or isinstance(parsed, str):
         return None

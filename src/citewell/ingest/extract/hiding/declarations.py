@@ -33,7 +33,8 @@ _LENGTHS = frozenset(
 )
 _PROPERTIES = _LENGTHS | frozenset(
     "display visibility content-visibility color -webkit-text-fill-color background-color "
-    "background-image background-clip opacity filter mask-image transform translate scale rotate "
+    "background-image background-clip opacity filter mask-image mask-size mask-position "
+    "mask-repeat transform translate scale rotate perspective backface-visibility "
     "zoom position clip clip-path overflow overflow-x overflow-y line-height contain z-index "
     "white-space transition animation -webkit-text-security".split()
 )
@@ -52,6 +53,11 @@ _ALIASES = {
     "overflow-block": "overflow-y",
     "-webkit-mask": "mask",
     "-webkit-mask-image": "mask-image",
+    "-webkit-mask-size": "mask-size",
+    "-webkit-mask-position": "mask-position",
+    "-webkit-mask-repeat": "mask-repeat",
+    "-webkit-perspective": "perspective",
+    "-webkit-backface-visibility": "backface-visibility",
     "-webkit-clip-path": "clip-path",
     "-webkit-transform": "transform",
     "-webkit-filter": "filter",
@@ -214,6 +220,13 @@ def _overflow(value: str) -> Iterator[tuple[str, str]]:
 
 def _mask(value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
+    nodes = components(value)
+    slash = next((place for place, node in enumerate(nodes) if node == "/"), None)
+    before = nodes[:slash] if slash is not None else nodes
+    yield "mask-position", as_css(node for node in before if node_pixels(node, Scale()) is not None)
+    yield "mask-size", as_css(nodes[slash + 1 : slash + 3]) if slash is not None else "auto"
+    repeats = [node for node in nodes if node.type == "ident" and "repeat" in node.lower_value]
+    yield "mask-repeat", as_css(repeats) or "repeat"
 
 
 def _all(value: str) -> Iterator[tuple[str, str]]:

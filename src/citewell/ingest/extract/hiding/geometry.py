@@ -1,4 +1,4 @@
-"""Whether transforms, positions, clips and sizes leave nothing of a box to be seen."""
+"""Whether positions, clips, sizes, filters and masks leave nothing of a box to be seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from citewell.ingest.extract.hiding.values import (
     components,
     node_factor,
     node_pixels,
-    node_turns,
 )
 
 if TYPE_CHECKING:
@@ -26,72 +25,11 @@ if TYPE_CHECKING:
 # Menus and pictures are moved by a few hundred pixels; what is to be out of sight by far more.
 _FAR = 500.0
 _VERY_FAR = 1_000.0
-_LEAST_SCALE = 0.05
+_LEAST_ZOOM = 0.05
 _LEAST_OPACITY = 0.1
 _MUCH_BLUR = 8.0
 _LEAST_PIXELS = 1.0
-# A box's own size is not known; percentages of it are taken of a small one.
-_OWN_SIZE = 300.0
 _CLIPPING = frozenset({"hidden", "clip"})
-
-
-def is_transformed_away(declared: Mapping[str, str]) -> bool:
-    """Return whether transforms make a box vanish or take it out of the window."""
-    for node in components(declared.get("transform", "")):
-        if node.type == "function" and _function_hides(node):
-            return True
-    scale = components(declared.get("scale", ""))
-    if any((factor := node_factor(node)) is not None and _vanishes(factor) for node in scale):
-        return True
-    moved = [
-        node_pixels(node, Scale(percent_of=_OWN_SIZE))
-        for node in components(declared.get("translate", ""))
-    ]
-    if _is_moved_away(moved):
-        return True
-    turned = components(declared.get("rotate", ""))
-    return (
-        len(turned) == 2
-        and turned[0].type == "ident"
-        and turned[0].lower_value in ("x", "y")
-        and _is_edge_on(turned[1])
-    )
-
-
-def _function_hides(node: Node) -> bool:
-    parts = [part[0] for part in arguments(node) if part]
-    name = node.lower_name
-    if name in ("scale", "scalex", "scaley", "scale3d"):
-        factors = [node_factor(part) for part in parts[:2]]
-        return any(factor is not None and _vanishes(factor) for factor in factors)
-    if name == "matrix" and len(parts) == 6:
-        a, b, c, d, *_ = (node_factor(part) or 0.0 for part in parts)
-        return abs(a * d - b * c) < _LEAST_SCALE**2
-    if name == "matrix3d" and len(parts) == 16:
-        a, b, c, d = (node_factor(parts[place]) or 0.0 for place in (0, 1, 4, 5))
-        return abs(a * d - b * c) < _LEAST_SCALE**2
-    if name in ("rotatex", "rotatey") and parts:
-        return _is_edge_on(parts[0])
-    if name.startswith("translate") and name != "translatez":
-        moved = [node_pixels(part, Scale(percent_of=_OWN_SIZE)) for part in parts[:2]]
-        return _is_moved_away([None, *moved] if name == "translatey" else moved)
-    return False
-
-
-def _vanishes(factor: float) -> bool:
-    return abs(factor) < _LEAST_SCALE
-
-
-def _is_edge_on(angle: Node) -> bool:
-    turns = node_turns(angle)
-    return turns is not None and abs(abs(turns) % 0.5 - 0.25) < 0.005
-
-
-def _is_moved_away(moved: list[float | None]) -> bool:
-    across = moved[0] if moved else None
-    down = moved[1] if len(moved) > 1 else None
-    is_aside = across is not None and (across <= -_VERY_FAR or across >= WINDOW_WIDTH)
-    return is_aside or (down is not None and down <= -_VERY_FAR)
 
 
 def is_out_of_window(declared: Mapping[str, str], font_pixels: float) -> bool:
@@ -225,5 +163,23 @@ def is_filtered_away(declared: Mapping[str, str]) -> bool:
             ]
             if colours and all(colour.alpha < _LEAST_OPACITY for colour in colours):
                 return True
+    return _is_masked_away(declared)
+
+
+def _is_masked_away(declared: Mapping[str, str]) -> bool:
+    """Return whether a mask has no size, or is put beside the box."""
+    if declared.get("mask-image", "none") == "none":
+        return False
+    sizes = [node_pixels(node, Scale()) for node in components(declared.get("mask-size", ""))]
+    if any(size is not None and size <= _LEAST_PIXELS for size in sizes):
+        return True
+    if "no-repeat" not in declared.get("mask-repeat", ""):
+        return False
+    places = [node_pixels(node, Scale()) for node in components(declared.get("mask-position", ""))]
+    return any(place is not None and abs(place) >= _VERY_FAR for place in places)
+
+
+def is_zoomed_away(declared: Mapping[str, str]) -> bool:
+    """Return whether a box is made too small to read; browsers take no size for the usual one."""
     zoom = as_factor(declared.get("zoom", ""))
-    return zoom is not None and 0 < zoom < _LEAST_SCALE
+    return zoom is not None and 0 < zoom < _LEAST_ZOOM

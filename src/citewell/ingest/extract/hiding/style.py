@@ -20,8 +20,9 @@ from citewell.ingest.extract.hiding.geometry import (
     is_clipped_away,
     is_filtered_away,
     is_out_of_window,
-    is_transformed_away,
+    is_zoomed_away,
 )
+from citewell.ingest.extract.hiding.transforms import is_transformed_away
 from citewell.ingest.extract.hiding.values import (
     ROOT_FONT_PIXELS,
     WINDOW_HEIGHT,
@@ -62,6 +63,7 @@ class Style:
     font_pixels: float = ROOT_FONT_PIXELS
     opacity: float = 1.0
     height: float | None = None
+    perspective: float | None = None
     is_text_moved_away: bool = False
     is_cut_from_backdrop: bool = False
     """Whether the background shows through the letters."""
@@ -104,7 +106,8 @@ def compute(declared: Mapping[str, str], around: Style, *, is_page: bool) -> Sty
     if opacity is not None:
         style = replace(style, opacity=around.opacity * min(max(opacity, 0.0), 1.0))
     height = as_pixels(declared.get("height", ""), Scale(percent_of=WINDOW_HEIGHT))
-    return replace(style, height=height)
+    perspective = as_pixels(declared.get("perspective", ""), Scale())
+    return replace(style, height=height, perspective=perspective)
 
 
 def with_variables(declared: Mapping[str, str], style: Style) -> Style:
@@ -125,10 +128,11 @@ def is_box_hidden(declared: Mapping[str, str], style: Style, around: Style) -> b
     if _is_behind_backdrop(declared, around):
         return True
     return (
-        is_transformed_away(declared)
+        is_transformed_away(declared, around.perspective)
         or is_out_of_window(declared, style.font_pixels)
         or is_clipped_away(declared)
         or is_filtered_away(declared)
+        or is_zoomed_away(declared)
         or has_no_room(declared, style.font_pixels, around.height)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ _OF_WINDOW = {
     "cqh": WINDOW_HEIGHT / 100,
 }
 _TURNS = {"deg": 1 / 360, "grad": 1 / 400, "rad": 0.5 / math.pi, "turn": 1.0}
+_ANGLE = re.compile(r"(?<![\w.])([+-]?\d{0,9}(?:\.\d{1,9})?)(deg|grad|rad|turn)(?!\w)")
 
 
 @frozen
@@ -96,7 +98,17 @@ def node_turns(node: Node) -> float | None:
     """Return an angle as a part of a full turn; None if it is none."""
     if node.type == "dimension" and node.lower_unit in _TURNS:
         return float(node.value) * _TURNS[node.lower_unit]
+    if node.type == "function":
+        # The lengths of a calculation are not needed beside angles.
+        written = _ANGLE.sub(_as_turns, as_css([node]).lower())
+        nodes = components(written)
+        return _pixels(nodes[0], Scale(), 0) if len(nodes) == 1 else None
     return 0.0 if node.type == "number" and node.value == 0 else None
+
+
+def _as_turns(angle: re.Match[str]) -> str:
+    number, unit = angle.groups()
+    return f"{float(number or 0) * _TURNS[unit]:.9f}"
 
 
 def arguments(function: Node) -> list[list[Node]]:
@@ -146,6 +158,10 @@ def _function(node: Node, scale: Scale, depth: int) -> float | None:
             return min(known)
         case "max":
             return max(known)
+        case "abs":
+            return abs(known[0])
+        case "sin" | "cos" | "tan":
+            return float(getattr(math, node.lower_name)(known[0]))
         case "clamp" if len(known) == 3:
             return max(known[0], min(known[1], known[2]))
         case _:
