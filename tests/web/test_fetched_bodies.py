@@ -19,6 +19,7 @@ from citewell.core.errors import (
     UnsupportedContent,
 )
 from citewell.core.records import FetchedPage, PageKind
+from citewell.web.body import open_body
 from citewell.web.fetcher import Fetcher
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +92,36 @@ async def test_compressed_bodies_are_read(
     page = await fetch_body(compress(body), Content_Encoding=content_encoding)
 
     assert page.body == body
+
+
+@pytest.mark.parametrize(
+    ("content_type", "path", "kind"),
+    [
+        ("application/x-gzip", "/2024-April.txt.gz", "text"),
+        ("application/gzip", "/notes.md.gz?raw=1", "markdown"),
+        ("text/html", "/page.html.gz", "html"),
+    ],
+)
+async def test_a_text_that_a_site_keeps_compressed_is_unpacked(
+    content_type: str, path: str, kind: PageKind
+) -> None:
+    body = b"<html><p>Herons are counted at dawn."
+
+    page = await fetch_body(gzip.compress(body), path, Content_Type=content_type)
+
+    assert (page.body, page.kind) == (body, "html")
+    again = open_body(page.body, content_type, page.final_url)
+    assert again.kind == "html"
+    plain = await fetch_body(gzip.compress(b"Dawn."), path, Content_Type=content_type)
+    assert (plain.text, plain.kind) == ("Dawn.", kind)
+
+
+@pytest.mark.parametrize("path", ["/a.tar.gz", "/a.gz", "/a.txt.gz"])
+async def test_what_is_packed_otherwise_is_refused(path: str) -> None:
+    packed = gzip.compress(gzip.compress(b"heron", mtime=0), mtime=0)
+
+    with pytest.raises(UnsupportedContent):
+        await fetch_body(packed, path, Content_Type="application/x-gzip")
 
 
 async def test_a_decompression_bomb_is_refused_without_filling_the_memory() -> None:

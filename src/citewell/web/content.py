@@ -34,6 +34,9 @@ _KIND_OF_TYPE: dict[str, PageKind] = {
     "text/plain": "text",
 }
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip")
+_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/octet-stream"})
+# As archives of mail keep their months, and packages their manuals.
+_GZIPPED_TEXT = re.compile(r"\.(?:txt|mbox|x?html?|md|rst|adoc|json|xml|[1-9])\.gz$", re.IGNORECASE)
 _KIND_OF_SUFFIX: dict[str, PageKind] = {
     "md": "markdown",
     "markdown": "markdown",
@@ -57,6 +60,11 @@ _CONTROL_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x2
 _BINARY_SHARE = 0.05
 
 
+def is_gzipped_text(url: str) -> bool:
+    """Return whether a URL names a file of text that is kept compressed."""
+    return _GZIPPED_TEXT.search(urlsplit(url).path) is not None
+
+
 def refuse_binary_type(content_type: str, *, url: str) -> None:
     """Refuse a body by its header alone, so that a film is not downloaded to be thrown away.
 
@@ -64,6 +72,8 @@ def refuse_binary_type(content_type: str, *, url: str) -> None:
         UnsupportedContent: the type is of pictures, sound, fonts or archives.
     """
     name = _type_name(content_type)
+    if name in _GZIP_TYPES and is_gzipped_text(url):
+        return
     if name.startswith(_BINARY_TYPES):
         named = label(name)
         raise UnsupportedContent(f"{shown_url(url)} is {named}, not a text", content_type=named)
@@ -76,6 +86,10 @@ def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
         UnsupportedContent: the body is binary, or of a type that holds no text.
     """
     refuse_binary_type(content_type, url=url)
+    if is_gzipped_text(url):
+        # The body is what it unpacks to; its type is that of the file.
+        url = url.partition("?")[0].partition("#")[0][: -len(".gz")]
+        content_type = "" if _type_name(content_type) in _GZIP_TYPES else content_type
     start = body[:_SNIFFED_BYTES]
     if start.lstrip().startswith(b"%PDF-"):
         return "pdf"

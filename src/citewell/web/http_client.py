@@ -12,6 +12,7 @@ import httpcore2
 
 from citewell.core.errors import FetchTimeout, HostUnreachable, PageTooLarge
 from citewell.core.frozen import frozen
+from citewell.web.content import is_gzipped_text
 from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
 from citewell.web.paced_stream import PacedStream
 from citewell.web.urls import shown_url, split_url
@@ -57,7 +58,9 @@ class OpenAnswer:
 
     async def read_start(self, *, max_bytes: int) -> bytes:
         """Return the body, decompressed and cut after `max_bytes`; raises as `read` does."""
-        decompressor = Decompressor(self.headers.get("content-encoding", ""), url=self.url)
+        encoding = self.headers.get("content-encoding", "")
+        is_file = not encoding and is_gzipped_text(self.url) and 200 <= self.status < 300
+        decompressor = Decompressor("gzip" if is_file else encoding, url=self.url)
         body = bytearray()
         pieces = received = 0
         async for data in self.response.aiter_stream():

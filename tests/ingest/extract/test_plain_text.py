@@ -90,6 +90,14 @@ In the **northern** pond.
 """)
 
 
+def test_a_sender_whose_address_an_archive_hides_keeps_the_name() -> None:
+    text = (
+        "From ann at fen.example Mon\nFrom: ann at fen.example (Ann)\nSubject: Two\n\nThey wade.\n"
+    )
+
+    assert "\nFrom: ann at fen.example (Ann)\n" in extracted(text, "text").text
+
+
 def test_a_message_that_cannot_be_decoded_is_shown_as_it_was_sent() -> None:
     message = "From a@b.example Mon\nFrom: a\nContent-Type: text/plain; charset=nonsense\n\nFish.\n"
 

@@ -94,3 +94,20 @@ def test_a_frame_of_width_nothing_shows_no_table_of_data() -> None:
     text = text_of("<table border='0'><tr><td></td><td>Dawn is at four here.</td></tr></table>")
 
     assert text.startswith("Dawn is at four here.\n")
+
+
+def test_a_page_that_only_lays_out_frames_leads_to_them() -> None:
+    page = extracted(
+        "<html><head><title>Manual</title></head><frameset cols='20%,80%'>"
+        "<frame src='menu.html' name='menu'><frame src='text.html' title='The text'></frameset>",
+        url="https://example.org/docs/",
+    )
+
+    assert page.text == (
+        "- [menu](https://example.org/docs/menu.html)\n"
+        "- [The text](https://example.org/docs/text.html)\n"
+    )
+    assert [(link.url, link.kind) for link in page.links] == [
+        ("https://example.org/docs/menu.html", "contents"),
+        ("https://example.org/docs/text.html", "contents"),
+    ]

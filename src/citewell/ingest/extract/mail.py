@@ -76,7 +76,12 @@ def _parse_message(source: str) -> Message:
 def _header(message: EmailMessage, name: str) -> str:
     """Return a header in one line; what cannot be decoded stays as it is written."""
     try:
-        return collapse_spaces(clean_plain_text(str(message[name] or ""))).strip()
+        value = str(message[name] or "")
+        written = next((raw for key, raw in message.raw_items() if key.lower() == name.lower()), "")
+        if " at " in written and "@" not in written:
+            # "jo at example.org (Jo)": an address for readers, of which a parser drops the name.
+            value = written
+        return collapse_spaces(clean_plain_text(value)).strip()
     except (MessageError, ValueError, IndexError, AttributeError):
         return ""
 

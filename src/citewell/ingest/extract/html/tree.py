@@ -75,7 +75,31 @@ def parse_document(html: str, *, is_rendered: bool = False) -> Document:
     if root is not None:
         body.attributes = root.attributes
         _read_children(root, body, elements=elements)
+    if not any(child.strip() if isinstance(child, str) else True for child in body.children):
+        _list_frames(parsed, body, elements)
     return Document(parsed=parsed, body=body, elements=elements)
+
+
+def _list_frames(parsed: LexborHTMLParser, body: Element, elements: list[Element]) -> None:
+    """Fill the body of a page that only lays out frames with a list of links to them."""
+    items: list[Element] = []
+    for frame in parsed.css("frameset frame[src]"):
+        source = frame.attributes.get("src") or ""
+        words = frame.attributes.get("title") or frame.attributes.get("name") or source
+        item = Element("li", {}, None)
+        link = Element("a", {"href": source}, item)
+        link.children.append(words)
+        item.children.append(link)
+        items.append(item)
+    if not items:
+        return
+    frames = Element("ul", {}, body)
+    frames.children.extend(items)
+    body.children.append(frames)
+    body.has_block = frames.has_block = True
+    for item in items:
+        item.parent = frames
+    elements.extend([frames, *frames.walk()])
 
 
 def _close_tags(html: str) -> str:
