@@ -47,3 +47,19 @@ def test_words_that_only_ask_count_less() -> None:
     weights = parse_query("How do I find the right timeout?").weights
 
     assert weights["timeout"] > weights["find"]
+
+
+@pytest.mark.parametrize(
+    ("question", "signs"),
+    [
+        ("What replaces the `$?` variable of other shells?", ("$?",)),
+        ("Is && the same as ;?", ("&&",)),
+        ("When do I need -> and when ::?", ("->", "::")),
+        ("Does it wait -- or not?! See the rule ===== above :)", ()),
+        ("How do I list tasks?", ()),
+    ],
+)
+def test_operators_are_asked_about_though_they_are_no_words(
+    question: str, signs: tuple[str, ...]
+) -> None:
+    assert parse_query(question).signs == signs

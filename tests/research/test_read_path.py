@@ -8,7 +8,7 @@ from tests.tools.library import open_library
 from typing_extensions import override
 
 from citewell.answer.quote import QuoteLimits
-from citewell.answer.spans import PassageText, span_features
+from citewell.answer.spans import PassageText, rank_spans, span_features, split_units
 from citewell.core.question import parse_query
 from citewell.core.records import SearchFilter
 from citewell.inference.granite import GraniteEmbedder
@@ -105,3 +105,22 @@ async def test_of_two_pages_that_answer_alike_the_one_that_was_named_is_quoted_f
     await embedder.aclose()
 
     assert first == [1, 2]
+
+
+def test_the_operator_that_a_question_names_decides_between_sentences_alike() -> None:
+    query = parse_query("What replaces the $? variable of other shells?")
+    passages = [
+        PassageText(text="This replaces the `$-` variable used there."),
+        PassageText(text="This replaces the `$?` variable used there."),
+    ]
+
+    best = rank_spans(query, passages)[0]
+
+    assert passages[best.passage].text == "This replaces the `$?` variable used there."
+
+
+def test_sentences_in_a_fence_are_read_as_sentences_and_code_as_code() -> None:
+    prose = "```\nThe value states after how many failed checks a server is down. It is 3.\n```"
+    code = "```\nserver one 10.0.0.1:80 check fall 3 rise 2\nserver two 10.0.0.2:80 check\n```"
+
+    assert [unit.kind for unit in split_units(f"{prose}\n\n{code}")] == ["sentence", "code"]

@@ -8,6 +8,7 @@ import pytest
 from tests.drafts import draft
 from tests.tools.library import open_library
 
+from citewell.core.certainty import DOUBTFUL
 from citewell.core.records import PageDraft
 from citewell.core.tokens import count_tokens
 
@@ -102,3 +103,15 @@ async def test_rows_far_from_their_header_are_shown_with_its_columns() -> None:
     assert "\ncolumns: Option | Delay\n| option-1" in found.text
     assert quoted.structured["quotes"][0]["columns"] == "Option | Delay"
     assert ", columns: Option | Delay " in quoted.text
+
+
+async def test_both_forms_say_that_quotes_of_little_confidence_may_not_answer() -> None:
+    async with open_library() as library:
+        doubtful = await library.result("search", query="days hours")
+        likely = await library.result("search", query="What does the grey heron eat?")
+
+    assert doubtful.structured["answered"]
+    assert doubtful.structured["notice"] == DOUBTFUL
+    assert DOUBTFUL in doubtful.text
+    assert "notice" not in likely.structured
+    assert DOUBTFUL not in likely.text

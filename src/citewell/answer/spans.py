@@ -18,7 +18,7 @@ from citewell.core.definitions import asked_terms, defines
 from citewell.core.difference import SAYS_WHERE
 from citewell.core.frozen import frozen
 from citewell.core.odds import log_odds
-from citewell.core.text import after_quote_marks, chunk_sentences
+from citewell.core.text import after_quote_marks, chunk_sentences, preformatted_prose
 from citewell.core.words import text_words, words
 
 if TYPE_CHECKING:
@@ -152,7 +152,11 @@ def span_features(
     unquoted = {"heading", "pointer"}
     if all(unit.kind in unquoted for units in split for unit in units):
         unquoted = set()
-    weights = _rarity(query, [unit.held for units in split for unit in units])
+    held_by = [
+        _words_and_signs(query, passage.text, units)
+        for passage, units in zip(passages, split, strict=True)
+    ]
+    weights = _rarity(query, [own for helds in held_by for own in helds])
     asked = frozenset(weights)
     pairs = frozenset(pairwise(query.words))
     terms = asked_terms(query.text)
@@ -161,7 +165,7 @@ def span_features(
     for place, (passage, units) in enumerate(zip(passages, split, strict=True)):
         path = asked & _word_set(" ".join(passage.path))
         odds = log_odds(passage.relevance)
-        held = [asked & unit.held for unit in units]
+        held = [asked & own for own in held_by[place]]
         for at, unit in enumerate(units):
             is_bare = not unit.words and unit.kind != "code"
             if unit.kind in unquoted or is_bare:
@@ -262,7 +266,7 @@ def _kind_of(quoted: str, following: str) -> UnitKind:
     if text.startswith("#") or _TABLE_RULE.match(text) or _TABLE_RULE.match(following):
         return "heading"
     if text.startswith(_FENCES):
-        return "code"
+        return "code" if preformatted_prose(text) is None else "sentence"
     if text.startswith("|"):
         return "row"
     if text.startswith(("![", "[![")) or SAYS_WHERE.fullmatch(text):
@@ -302,12 +306,22 @@ def _coverage(weights: Mapping[str, float], held: frozenset[str]) -> float:
     return math.fsum([weights[word] for word in held])
 
 
+def _words_and_signs(query: Query, text: str, units: Sequence[Unit]) -> list[frozenset[str]]:
+    """Return what each unit holds: its words, and the operators that the question asks about."""
+    if not query.signs:
+        return [unit.held for unit in units]
+    return [
+        unit.held.union(sign for sign in query.signs if text.find(sign, unit.start, unit.end) >= 0)
+        for unit in units
+    ]
+
+
 def _rarity(query: Query, held: Sequence[frozenset[str]]) -> dict[str, float]:
     """Return what each word of the question is worth, more where few units hold it; 1 in all."""
     total = len(held) + 1
     weights = {
         word: weight * math.log(1 + total / (1 + sum(word in own for own in held)))
-        for word, weight in query.weights.items()
+        for word, weight in (*query.weights.items(), *((sign, 1.0) for sign in query.signs))
     }
     whole = math.fsum(weights.values()) or 1.0
     return {word: weight / whole for word, weight in weights.items()}

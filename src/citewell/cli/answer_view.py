@@ -19,7 +19,6 @@ from citewell.cli.openings import OPENING
 from citewell.cli.quoted_text import as_markdown, shorten
 from citewell.cli.shell_errors import translated
 from citewell.core.boundary import unbracketed
-from citewell.core.certainty import certainty_of
 from citewell.core.frozen import frozen
 from citewell.core.question import parse_query
 from citewell.core.text import counted, show_controls
@@ -73,10 +72,6 @@ class AnswerView:
         shown = quotes if self.is_full else _best(quotes)
         if shown:
             yield from self._cautions()
-            is_doubtful = certainty_of(quote.get("confidence") for quote in quotes) == "low"
-            # Beside a warning of what is missing, this would contradict it.
-            if self.result["answered"] and is_doubtful and not self.result.get("notice"):
-                yield Text("These quotes may answer it.\n", style="bold yellow")
             sources = {source["number"]: source for source in self.result["sources"]}
             asked = _words_asked(self.question)
             for number, quote in enumerate(shown, start=1):

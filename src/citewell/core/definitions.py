@@ -34,6 +34,20 @@ _ASKS_OTHERWISE = re.compile(
     r"\W*(?:how|when|where|which|who|whose|why|is|are|can|could|do|does|did|should|will)\b",
     re.IGNORECASE,
 )
+# "the default of the fall parameter", "the rise option": a name and the word for its kind.
+_NAMED_KIND = re.compile(
+    r"(?<![\w.-])[`'\"]?(?P<name>\w[\w.-]*+)[`'\"]? "
+    r"(?:parameter|option|setting|directive|variable|keyword|flag|attribute|argument|field|property"
+    r"|function|method|class|macro|operator|statement|command)(?:'s)?(?![\w-])",
+    re.IGNORECASE,
+)
+# Words that stand before the word for a kind and name nothing.
+_NO_NAMES = frozenset(
+    "a all an and another any build builtin class command config configuration default each "
+    "environment every first following function global instance its keyword local main member "
+    "method my named new no of one optional or other positional required same second shell "
+    "some static that the this these those which what your".split()
+)
 _ASKS_SIGNATURE = re.compile(
     r"\b(?:signature|parameters?|arguments?|args|defaults?|returns?|takes?|accepts?|raises?"
     r"|types?|declaration|defined|definition|documentation)\b",
@@ -56,10 +70,14 @@ def asks_signature(question: str) -> bool:
 def asked_terms(query: str) -> tuple[str, ...]:
     """Return the names whose definition is the answer to `query`, without their markup.
 
-    They are what "What is X?" is about; where nothing is asked, the code symbols and flags of the
-    query, and all of it where it has only a few words.
+    They are what "the X option" names, or what "What is X?" is about; where nothing is asked, the
+    code symbols and flags of the query, and all of it where it has only a few words.
     """
-    if len(query) > _MAX_QUESTION_CHARACTERS or _ASKS_OTHERWISE.match(query):
+    if len(query) > _MAX_QUESTION_CHARACTERS:
+        return ()
+    if named := _names_with_kind(query):
+        return named
+    if _ASKS_OTHERWISE.match(query):
         return ()
     question = _ASKS_WHAT.match(query) or _ASKS_WHAT_IN_JAPANESE.match(query)
     term = question["term"] if question else query
@@ -110,6 +128,11 @@ def raise_definitions(
 def _beginning_of_last_word(term: str) -> str:
     """Return what every text that defines `term` holds: most do not, and need not be read."""
     return re.split(r"[\s.]+", term.lower())[-1][:_LETTERS_OF_STEM]
+
+
+def _names_with_kind(query: str) -> tuple[str, ...]:
+    names = [match["name"] for match in _NAMED_KIND.finditer(query)]
+    return tuple(dict.fromkeys(name for name in names if name.lower() not in _NO_NAMES))
 
 
 def _symbols(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from string import punctuation
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.answer_types import AnswerType, asked_type
@@ -12,7 +13,7 @@ from citewell.core.frozen import frozen
 from citewell.core.words import as_symbol, content_words, weight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 QueryKind = Literal["symbol", "keywords", "question", "statement"]
 
@@ -41,6 +42,10 @@ _CODE_LINE = re.compile(
 )
 _TOKEN = re.compile(r"(?<![\w./\\@<>'\"-])[A-Za-z_][\w.-]*\w")
 _ASSIGNED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)* ?=(?!=)")
+# A word of such characters is an operator or a variable of a shell; others are punctuation.
+_OPERATOR_CHARACTERS = frozenset("$&|<>+*%^~@#\\!:=")
+_SIGN_LENGTHS = range(2, 5)
+_MOST_SIGNS = 3
 # What people call things in examples of their own.
 _PLACEHOLDER = re.compile(r"(?:my|foo|bar|baz|some|obj)(?![a-z])|My[A-Z]")
 # What a word counts at least that the question is about: it stands in the ask itself.
@@ -101,6 +106,8 @@ class Query:
     weights: Mapping[str, float]
     """What each word counts for, 0 to 1: less in pasted code, in the story, in the asking."""
     wants: AnswerType
+    signs: tuple[str, ...]
+    """Operators it asks about (`$?`, `&&`, `->`), which are no words."""
 
 
 @lru_cache(maxsize=256)
@@ -125,6 +132,7 @@ def parse_query(text: str) -> Query:
         words=unique,
         weights={word: weights.get(word, _IN_CODE) for word in unique},
         wants=asked_type(ask or line),
+        signs=tuple(dict.fromkeys(_signs_in(ask or line)))[:_MOST_SIGNS],
     )
 
 
@@ -160,6 +168,21 @@ def _take_apart(text: str) -> tuple[list[str], list[str], list[str]]:
     if not asking:
         return sentences, [], code
     return asking, [part for part in sentences if part not in asking], code
+
+
+def _signs_in(text: str) -> Iterator[str]:
+    for token in text.split():
+        sign = token.strip("`'\"()")
+        ended = sign.rstrip(".,;?")
+        sign = ended if len(ended) in _SIGN_LENGTHS else sign
+        is_rule = len(sign) > 2 and len(set(sign)) == 1
+        if (
+            len(sign) in _SIGN_LENGTHS
+            and not is_rule
+            and all(character in punctuation for character in sign)
+            and not _OPERATOR_CHARACTERS.isdisjoint(sign)
+        ):
+            yield sign
 
 
 def _kind_of(text: str, content: Sequence[str]) -> QueryKind:

@@ -15,6 +15,13 @@ Span = tuple[int, int]
 
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})")
 _FENCE_CHARACTERS = ("`", "~")
+_FENCES = ("```", "~~~")
+# A word of a sentence, perhaps in quotation marks and with a comma, or a number.
+_PROSE_WORD = re.compile(
+    r"[\"'(]{0,2}(?:[A-Z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[A-Z]{2,5}|\d+)[\"')]{0,2}[.,;:?!]?"
+)
+_LEAST_PROSE = 8
+_PROSE_SHARE = 0.75
 # What begins a span that is never split: a fence, a table row, a heading.
 _WHOLE = ("```", "~~~", "|", "#")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+")
@@ -87,6 +94,22 @@ def as_read(markdown: str) -> str:
         # Few links have a caption; without one Python need not be called for each of them.
         text = _LINK.sub(_link_words if '"' in text else itemgetter(1), text)
     return _TABLE_PADDING.sub("", text) if "|" in text else text
+
+
+def preformatted_prose(block: str) -> str | None:
+    """Return the text of a fenced block that holds sentences rather than code, else None.
+
+    Manuals that were converted from plain text put their paragraphs into such blocks.
+    """
+    fence = block[:3]
+    if fence not in _FENCES or not block.startswith("\n", len(fence)):
+        return None
+    inner = block[len(fence) :].removesuffix(fence)
+    tokens = inner.split()
+    plain = [token for token in tokens if _PROSE_WORD.fullmatch(token)]
+    has_sentence = any(token.endswith(".") for token in plain)
+    is_prose = len(tokens) >= _LEAST_PROSE and len(plain) >= _PROSE_SHARE * len(tokens)
+    return inner.strip("\n") if is_prose and has_sentence else None
 
 
 def sentence_spans(text: str) -> list[Span]:

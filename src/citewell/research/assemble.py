@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.boundary import mark
+from citewell.core.certainty import DOUBTFUL, certainty_of
 from citewell.core.ids import citation_id
 from citewell.core.off_loop import in_thread
 from citewell.core.page_slice import starts_inside, stops_in_sentence, stops_inside
@@ -95,7 +96,11 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         timing=replace(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_stale(run)),
-        cautions=(*lacking, *_incomplete(run, quoted)),
+        cautions=(
+            *lacking,
+            *_incomplete(run, quoted),
+            *_doubts(quotes, lacking, answered=answered),
+        ),
         disagreements=disagreements,
         partial=partial,
         index_url=None if answered else await _index_url(run),
@@ -274,6 +279,12 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
         )
     ]
     return [*notes, *absence_warnings(absent, has_evidence=answered)]
+
+
+def _doubts(quotes: Sequence[Quote], lacking: Sequence[str], *, answered: bool) -> list[str]:
+    """Return a warning where no quote is likely to answer and nothing else warns of it."""
+    is_doubtful = certainty_of(quote.confidence for quote in quotes) == "low"
+    return [DOUBTFUL] if answered and quotes and is_doubtful and not lacking else []
 
 
 def _stop_reason(run: ResearchRun, lacking: Sequence[str]) -> StopReason:

@@ -19,7 +19,7 @@ from citewell.core.errors import InferenceError
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.question import parse_query
-from citewell.core.text import as_read
+from citewell.core.text import as_read, preformatted_prose
 from citewell.core.tokens import count_tokens
 from citewell.inference.protocols import PassageUnits, Reader
 from citewell.research.support import KNOWN_MODEL, judge
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from citewell.answer.quote import QuotedSpan, QuoteLimits
-    from citewell.answer.spans import Place, SpanRows
+    from citewell.answer.spans import Place, SpanRows, Unit
     from citewell.core.question import Query
     from citewell.core.records import Quote, RankedChunk
     from citewell.inference.protocols import Embedder
@@ -156,8 +156,15 @@ def _units_of(passage: PassageText, places: Sequence[int]) -> PassageUnits:
     units = split_units(passage.text)
     return PassageUnits(
         path=passage.path,
-        units=tuple(as_read(passage.text[units[at].start : units[at].end]) for at in places),
+        units=tuple(_unit_as_read(passage.text, units[at]) for at in places),
     )
+
+
+def _unit_as_read(text: str, unit: Unit) -> str:
+    """Return a unit as models read it: sentences in a fence are sentences."""
+    written = text[unit.start : unit.end]
+    prose = preformatted_prose(written) if unit.kind == "sentence" else None
+    return as_read(written if prose is None else prose)
 
 
 async def quote_evidence(
@@ -259,7 +266,7 @@ async def compare_spans(
         passage = passages[span.passage]
         unit = split_units(passage.text)[span.unit]
         heading = passage.path[-1] if passage.path else ""
-        text = as_read(passage.text[unit.start : unit.end])[:_MOST_EMBEDDED_CHARACTERS]
+        text = _unit_as_read(passage.text, unit)[:_MOST_EMBEDDED_CHARACTERS]
         if embedder.supports(text):
             places.append((span.passage, span.unit))
             texts.append(f"{heading}: {text}" if heading else text)

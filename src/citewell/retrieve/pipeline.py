@@ -24,7 +24,14 @@ from citewell.retrieve.locality import add_locality
 from citewell.retrieve.missing_words import explain_missing_words
 from citewell.retrieve.products import find_named_products
 from citewell.retrieve.releases import choose_releases
-from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
+from citewell.retrieve.rerank import (
+    Ranking,
+    best_first,
+    merge_rankings,
+    raise_signs,
+    rank,
+    rank_by_cosine,
+)
 from citewell.retrieve.spelling import apply_corrections
 from citewell.retrieve.symbols import find_definitions, mark_definitions, with_definitions
 
@@ -319,6 +326,7 @@ def _with_wishes(
         [each.chunk.text for each in chunks],
         asked_terms(query.text),
     )
+    raised = raise_signs(raised, [each.chunk.text for each in chunks], query.signs)
     chunks = mark_definitions(_with_relevance(chunks, raised), definitions)
     return replace(ranking, chunks=chunks)
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from citewell.retrieve.candidates import FoundChunk
 
 
+# How far a chunk that holds the operators of a question comes towards the best.
+_TOWARDS_BEST = 0.5
+
+
 @frozen
 class Ranking:
     """Chunks, best first; `calibrated` says whether their confidence means anything."""
@@ -64,6 +68,17 @@ def merge_rankings(rankings: Iterable[Ranking]) -> Ranking:
         calibrated=all(ranking.calibrated for ranking in several),
         notes=tuple(dict.fromkeys(note for ranking in several for note in ranking.notes)),
     )
+
+
+def raise_signs(scores: Sequence[float], texts: Sequence[str], signs: Sequence[str]) -> list[float]:
+    """Return the scores, those of texts that hold the operators asked about nearer to the best."""
+    if not signs:
+        return list(scores)
+    best = max(scores, default=0.0)
+    return [
+        score + _TOWARDS_BEST * (best - score) if all(sign in text for sign in signs) else score
+        for score, text in zip(scores, texts, strict=True)
+    ]
 
 
 def best_first(chunks: Iterable[RankedChunk]) -> tuple[RankedChunk, ...]:

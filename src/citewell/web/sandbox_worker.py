@@ -87,15 +87,18 @@ class Nursery:
                 # So that one signal ends it with its workers.
                 process_group=0,
             )
+        # Not in `__del__`, which may run when the interpreter has taken its modules apart.
+        weakref.finalize(self, _end, self._process, self._control)
         process.send_frame(self._control, self._greeting)
         return self._control
 
-    def __del__(self) -> None:
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        if self._control is not None:
-            self._control.close()
+
+def _end(nursery: subprocess.Popen[bytes], control: socket.socket) -> None:
+    """End a process with its workers."""
+    if nursery.poll() is None:
+        os.killpg(nursery.pid, signal.SIGKILL)
+        nursery.wait()
+    control.close()
 
 
 class Worker:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
-from citewell.core.certainty import EVEN, Certainty, certainty_of
+from citewell.core.certainty import DOUBTFUL, EVEN, Certainty, certainty_of
 from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.core.words import content_words
@@ -122,6 +122,11 @@ class AskView:
     def certainty(self) -> Certainty:
         """How sure the surest quote is."""
         return certainty_of(card.confidence for card in self.cards)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What to be careful about, but for the doubt that the heading states."""
+        return [caution for caution in self.result.cautions if caution != DOUBTFUL]
 
     @property
     def failures(self) -> Sequence[FailedUrl]:
