@@ -87,7 +87,7 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     ) as process:
         wait_until(lambda: "/guide/slow" in shell.site.paths(), seconds=120)
         [number] = running_jobs(shell, capsys)
-        assert main(["jobs", "retry", number, *shell.options]) == 1
+        assert main(["jobs", "retry", number, *shell.options]) == 2
         assert f"job {number} is running already, in another process" in capsys.readouterr().err
         process.kill()
 

@@ -207,7 +207,7 @@ def test_a_schedule_is_set_and_stopped(shell: Shell, capsys: pytest.CaptureFixtu
         (("sites", "refresh"), 2, "needs a website"),
         (("sites", "delte", "7"), 2, "did you mean delete?"),
         (("jobs", "retry"), 2, "required: JOB"),
-        (("sites", "add", "nonsense"), 1, "is not a URL"),
+        (("sites", "add", "nonsense"), 2, "is not a URL"),
         (("sites", "add", "https://a.example/", "--every", "soon"), 2, "is not a duration"),
     ],
     ids=["unknown", "no-site", "nothing", "slip", "no-job", "no-url", "no-duration"],

@@ -82,7 +82,7 @@ def test_without_a_person_to_ask_nothing_is_deleted(
 ) -> None:
     main(["ingest", shell.site.url("/storage"), *shell.options])
 
-    assert main([*command, shell.site.url("/storage"), *shell.options]) == 1
+    assert main([*command, shell.site.url("/storage"), *shell.options]) == 2
 
     assert "add --yes" in capsys.readouterr().err
     assert urls(shell, capsys) == [shell.site.url("/storage")]
@@ -131,18 +131,103 @@ def test_a_pattern_that_matches_nothing_is_reported_and_does_not_stop_the_others
     assert urls(shell, capsys) == [shell.site.url("/storage")]
 
 
-def test_an_address_with_pages_below_it_is_removed_like_a_folder(
+def test_an_address_names_what_is_below_it_only_with_a_flag(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["ingest", shell.site.url("/storage"), shell.site.url("/mooring"), *shell.options])
+    top, pages = shell.site.url("/"), [shell.site.url("/mooring"), shell.site.url("/storage")]
+    main(["ingest", *pages, *shell.options])
     capsys.readouterr()
 
-    assert main(["remove", shell.site.url("/"), "--yes", *shell.options]) == 0
+    assert main(["remove", top, "--yes", *shell.options]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "2 pages below it are" in told
+    assert f"citewell remove --below {top}" in told
+    assert urls(shell, capsys) == pages
 
-    assert capsys.readouterr().out == f"removed: {shell.site.url('/')} (2 pages)\n"
+    assert main(["remove", "--below", top, "--yes", *shell.options]) == 0
+    assert capsys.readouterr().out == f"removed: {top} (all below it, 2 pages)\n"
     assert urls(shell, capsys) == []
     assert main(["sites", "--json", *shell.options]) == 0
     assert json.loads(capsys.readouterr().out)["websites"] == []
+
+
+@pytest.mark.parametrize("is_listed_with_slash", [False, True])
+def test_a_command_that_is_repeated_removes_nothing_more(
+    is_listed_with_slash: bool, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slash = "/" if is_listed_with_slash else ""
+    page, below = shell.site.url(f"/guide{slash}"), shell.site.url("/guide/old")
+    for url in ("/guide", "/guide/", "/guide/old"):
+        shell.site.pages[url] = f"<title>{url}</title><main><p>Herons eat fish.</p></main>"
+    main(["ingest", page, below, *shell.options])
+    remove = ["remove", page, "--yes", *shell.options]
+
+    assert main(remove) == 0
+    assert urls(shell, capsys) == [below]
+    assert main(remove) == 1
+    assert urls(shell, capsys) == [below]
+    main(["ingest", shell.site.url("/guide/"), *shell.options])
+    assert main(["remove", shell.site.url("/guide"), "--yes", *shell.options]) == 1
+    assert urls(shell, capsys) == [shell.site.url("/guide/"), below]
+
+
+def test_a_site_goes_only_when_it_is_named_as_one(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide, page = shell.site.url("/guide/"), shell.site.url("/storage")
+    shell.site.pages["/guide/"] = "<title>Guide</title><main><p>Herons eat fish.</p></main>"
+    main(["ingest", "--site", guide, *shell.options])
+    main(["ingest", page, *shell.options])
+    capsys.readouterr()
+
+    assert main(["remove", guide, "--yes", *shell.options]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "is a site of 1 page" in told
+    assert f"citewell remove --site {guide}" in told
+    assert main(["remove", "--site", page, "--yes", *shell.options]) == 1
+    assert urls(shell, capsys) == [guide, page]
+
+    capsys.readouterr()
+    assert main(["remove", "--site", guide.rstrip("/"), "--yes", *shell.options]) == 0
+    assert capsys.readouterr().out == f"removed: {guide} (the site, 1 page)\n"
+    assert main(["remove", "--site", guide, "--yes", *shell.options]) == 1
+    assert urls(shell, capsys) == [page]
+
+
+@pytest.mark.parametrize("form", ["path", "url", "pattern"])
+def test_files_are_named_alike_by_all_commands(
+    form: str, shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    docs = tmp_path / "my docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# A\n\nHerons nest in May.\n", encoding="utf-8")
+    (tmp_path / "my docs2.md").write_text("# B\n\nHerons nest in June.\n", encoding="utf-8")
+    main(["ingest", str(docs), str(tmp_path / "my docs2.md"), *shell.options])
+    named = {"path": str(docs), "url": docs.as_uri(), "pattern": str(tmp_path / "my doc?")}[form]
+    capsys.readouterr()
+
+    assert main(["status", named, "--json", *shell.options]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert main(["search", "When do herons nest?", "--url", named, "--json", *shell.options]) == 0
+    sources = json.loads(capsys.readouterr().out)["sources"]
+
+    assert [page["url"] for page in status["pages"]] == [(docs / "a.md").as_uri()]
+    assert {source["url"] for source in sources} == {(docs / "a.md").as_uri()}
+    if form != "pattern":
+        assert main(["remove", named, "--yes", *shell.options]) == 0
+        assert urls(shell, capsys) == [(tmp_path / "my docs2.md").as_uri()]
+
+
+@pytest.mark.parametrize("command", [["status"], ["search", "herons", "--url"]])
+def test_a_folder_of_which_nothing_is_indexed_is_named(
+    command: list[str], shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+    capsys.readouterr()
+
+    assert main([*command, str(tmp_path), *shell.options]) == 1
+
+    assert f"citewell ingest {tmp_path}" in "".join(capsys.readouterr().err.split("\n"))
 
 
 @pytest.mark.parametrize("is_added_before", [False, True])
@@ -160,7 +245,7 @@ def test_a_page_of_a_site_is_removed_and_left_out_from_then_on(
     kept = [url for url in urls(shell, capsys) if url != old]
     assert len(kept) == 2
 
-    assert main(["remove", shell.site.url("/guide/old/"), "--yes", *shell.options]) == 0
+    assert main(["remove", "--below", shell.site.url("/guide/old/"), "--yes", *shell.options]) == 0
     assert f"{guide} leaves it out from now on." in capsys.readouterr().out
     assert main(["ingest", shell.site.url("/guide/old/page"), *shell.options]) == 0
     assert main(["remove", old, "--yes", *shell.options]) == 0
@@ -172,15 +257,15 @@ def test_a_page_of_a_site_is_removed_and_left_out_from_then_on(
     assert urls(shell, capsys) == kept
 
 
-def test_a_site_below_an_address_is_named_with_the_command_that_removes_it(
+def test_a_site_at_or_below_an_address_is_named_with_the_command_that_removes_it(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shell.site.pages["/guide/"] = "<title>Guide</title><main><p>Herons eat fish.</p></main>"
     main(["ingest", "--site", shell.site.url("/guide/"), *shell.options])
     capsys.readouterr()
 
-    assert main(["remove", shell.site.url("/"), "--yes", *shell.options]) == 1
+    assert main(["remove", "--below", shell.site.url("/"), "--yes", *shell.options]) == 2
 
     told = " ".join(capsys.readouterr().err.split())
-    assert "1 page below it" in told
-    assert f"citewell remove {shell.site.url('/guide/')}" in told
+    assert "1 page at or below" in told
+    assert f"citewell remove --site {shell.site.url('/guide/')}" in told

@@ -157,7 +157,7 @@ def test_errors_speak_of_options_and_commands(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_database(shell.options[1])
-    assert main(["search", "", *shell.options]) == 1
+    assert main(["search", "", *shell.options]) == 2
     of_question = capsys.readouterr().err
     assert main(["status", "https://example.org/never", *shell.options]) == 1
     of_page = capsys.readouterr().err

@@ -33,12 +33,14 @@ async def corpus_status(
     owner: str,
     lists_pages: bool = True,
     offset: int = 0,
+    below: str | None = None,
 ) -> CorpusStatus:
     """Return the counts of a project and of the owner's citations, and its pages by URL.
 
-    The list begins after the first `offset` pages.
+    The list begins after the first `offset` pages. With `below`, only pages are counted whose URLs
+    begin so, and nothing else is.
     """
-    where = SearchFilter(project=project)
+    where = SearchFilter(project=project, url_prefix=below)
     stats = await parts.store.corpus_stats(where)
     pages: tuple[PageInfo, ...] = ()
     offset = min(max(0, offset), stats.pages)
@@ -54,9 +56,9 @@ async def corpus_status(
         embedded_chunks=stats.embedded_chunks,
         pages=tuple(_page_status(page, parts) for page in pages) if lists_pages else None,
         next_cursor=end if pages and end < stats.pages else None,
-        sites=await _unfinished_sites(parts, project) or None,
+        sites=None if below else await _unfinished_sites(parts, project) or None,
         note=missing_embedder_note(parts.settings.embedder),
-        citations=citations.as_numbers() or None,
+        citations=None if below else citations.as_numbers() or None,
     )
 
 

@@ -77,6 +77,32 @@ def local_paths(arguments: Sequence[str]) -> list[Path]:
     return [Path(argument).expanduser() for argument in arguments]
 
 
+def named_pages(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the URL under which each argument's page is indexed; a folder's ends in `*`.
+
+    Files and folders are named by their paths, patterns or `file://` URLs.
+
+    Raises:
+        InvalidArgument: one is neither a path nor a URL, or a pattern matches nothing.
+    """
+    # Imported late: only few commands name indexed files.
+    from citewell.ingest.local_files import file_of_url
+
+    found, unmatched = expand_arguments(arguments)
+    if unmatched:
+        raise no_match(unmatched)
+    named: dict[str, str] = {}
+    for argument in found:
+        path = Path(argument).expanduser() if _is_path(argument) else file_of_url(argument)
+        if path is None:
+            refuse_other_than_urls([argument])
+            named[argument] = argument
+        else:
+            url = path.resolve().as_uri()
+            named[argument] = f"{url}/*" if path.is_dir() else url
+    return named
+
+
 def refuse_other_than_urls(arguments: Sequence[str]) -> None:
     """Refuse a URL without its scheme, and a file that does not exist.
 

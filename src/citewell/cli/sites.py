@@ -215,7 +215,7 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
         f"Stopped. Kept: {'; '.join(kept)}." if kept else "Stopped. Nothing was stored yet.",
         suggestion=(
             f"To continue, run the same command again, or `citewell jobs retry {' '.join(jobs)}`.\n"
-            "To give up: `citewell remove "
+            "To give up: `citewell sites delete "
             f"{' '.join(processed.website.url for processed in begun)}`."
         ),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.cli.parser import number_between
 from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
-from citewell.core.errors import InvalidArgument
+from citewell.core.errors import InvalidArgument, NotFound
 
 if TYPE_CHECKING:
     import argparse
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
-Show how much is indexed and which pages, with their titles, sizes and fetch times. With a URL,
-report on that page only; a page that is not indexed is an error."""
+Show how much is indexed and which pages, with their titles, sizes and fetch times. With a URL, a
+file or a folder, report on that only; what is not indexed is an error."""
 
 _MORE = "`citewell status --cursor {cursor}` lists the next, `citewell status URL` shows one."
 # Few enough that the counts above the list stay in view.
@@ -30,12 +30,15 @@ _PAGES_ON_TERMINAL = 5
 EXAMPLES = """\
   citewell status
   citewell status --no-urls
+  citewell status ./docs
   citewell status https://docs.python.org/3/library/asyncio-task.html --json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
-    parser.add_argument("url", nargs="?", metavar="URL", help="report on this page or file only")
+    parser.add_argument(
+        "url", nargs="?", metavar="URL", help="report on this page, site, file or folder only"
+    )
     parser.add_argument("--no-urls", action="store_true", help="count, but do not list the pages")
     parser.add_argument(
         "--cursor", type=number_between(0), metavar="N", help="skip the first N pages of the list"
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the counts and the pages."""
     if arguments.url is not None:
-        arguments.url = _page_url(arguments.url)
+        arguments.name, arguments.url = _page_url(arguments.url)
     return run_work(partial(_status, arguments), arguments, settings)
 
 
@@ -60,7 +63,7 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     from citewell.inference.names import vector_model
 
     parts = await app.open(*STATUS_NEEDS)
-    if arguments.url is not None:
+    if arguments.url is not None and not arguments.url.endswith("*"):
         status = await page_status(parts, arguments.url, project=app.settings.project)
     else:
         status = await corpus_status(
@@ -69,7 +72,13 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
             owner=Caller(session="cli").owner,
             lists_pages=not arguments.no_urls,
             offset=arguments.cursor or 0,
+            below=arguments.url and arguments.url.rstrip("*"),
         )
+        if arguments.url is not None and not status.documents:
+            raise NotFound(
+                f"Nothing of {arguments.name} is indexed.",
+                suggestion=f"Run `citewell ingest {arguments.name.rstrip('*')}` first.",
+            )
     database = describe_database(app.settings.database_url)
     model = vector_model(app.settings.embedder)
     head = f"Citewell {__version__}\nDatabase: {database}\nEmbedding model: {model or 'none'}\n\n"
@@ -83,17 +92,15 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     )
 
 
-def _page_url(name: str) -> str:
-    """Return the URL of a page that is named by its URL or by the path of its file."""
+def _page_url(name: str) -> tuple[str, str]:
+    """Return the name of a page, file or folder, and its URL, which ends in `*` for a folder."""
     # Imported late: a status without a URL is printed without.
-    from citewell.cli.local_paths import local_paths
+    from citewell.cli.local_paths import named_pages
 
-    paths = local_paths([name])
-    if not paths:
-        return name
-    if paths[0].is_dir():
-        raise InvalidArgument(f"{name} is a folder: name one of its files")
-    return paths[0].resolve().as_uri()
+    named = named_pages([name])
+    if len(named) > 1:
+        raise InvalidArgument(f"{name} matches {len(named)} files: name one of them")
+    return next(iter(named.items()))
 
 
 def _beginning(status: CorpusStatus, offset: int) -> CorpusStatus:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from citewell.app.open import App, open_app
-from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
+from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR, EXIT_USAGE
 from citewell.cli.parser import fill_for_terminal
 from citewell.cli.terminal import print_error, print_json, print_text, showing_progress
-from citewell.core.errors import CitewellError, SettingsError
+from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress
 
@@ -85,6 +85,14 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         outcome.show()
     else:
         print_text(outcome.text, wraps=outcome.wraps)
+    return _exit_code(outcome)
+
+
+def _exit_code(outcome: Outcome) -> int:
+    """Return 2 where the person's words were wrong, wherever that was noticed."""
+    error = outcome.structured.get("error") if outcome.has_failed else None
+    if isinstance(error, dict) and error.get("type") == InvalidArgument.type:
+        return EXIT_USAGE
     return EXIT_TOOL_ERROR if outcome.has_failed else 0
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from citewell.core.errors import InvalidArgument, UnsupportedContent
 from citewell.core.records import FetchedPage
@@ -42,6 +43,14 @@ _SPHINX_SOURCES, _SPHINX_INDEX = "_sources", "searchindex.js"
 def file_url(path: Path) -> str:
     """Return the URL that a file's page is stored under."""
     return path.resolve().as_uri()
+
+
+def file_of_url(url: str) -> Path | None:
+    """Return the path that a `file://` URL names; None for any other URL."""
+    if not url.startswith("file:///"):
+        return None
+    path = unquote(url.removeprefix("file://").partition("#")[0])
+    return Path(path.lstrip("/") if os.name == "nt" else path)
 
 
 def folder_url(path: Path) -> str | None:
