@@ -7,6 +7,7 @@ it. Tokenizer and word vectors are granite's, so the file holds only the layers.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,9 +67,9 @@ def cut_windows(
     tokenizer: ByteLevelTokenizer, question: str, passage: PassageUnits
 ) -> Iterator[Window]:
     """Give the windows that hold the units of a passage in order, each in one of them."""
-    begin, *asked, end = tokenizer.encode_start(question, _QUESTION_TOKENS)
+    begin, *asked, end = _encode(tokenizer, question, _QUESTION_TOKENS)
     headings = list(dict.fromkeys(filter(None, passage.path)))[-_HEADINGS:]
-    _, *path, _ = tokenizer.encode_start(" > ".join(headings), _PATH_TOKENS)
+    _, *path, _ = _encode(tokenizer, " > ".join(headings), _PATH_TOKENS)
     opening = [begin, *asked, end, *path, end]
     kinds = (len(asked) + 2, len(opening))
     ids, ends = [*opening], list[int]()
@@ -81,6 +82,12 @@ def cut_windows(
         ends.append(len(ids))
     if ends:
         yield Window(ids=tuple(ids), first_kinds=kinds, ends=tuple(ends))
+
+
+# Each passage is read with the same question, and many under the same headings.
+@lru_cache(maxsize=256)
+def _encode(tokenizer: ByteLevelTokenizer, text: str, max_tokens: int) -> tuple[int, ...]:
+    return tuple(tokenizer.encode_start(text, max_tokens))
 
 
 class SpanReader:

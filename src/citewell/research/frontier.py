@@ -89,6 +89,9 @@ class Frontier:
         self._seen: list[_Seen] = []
         self._closed: set[str] = set()
         self._counts: Counter[str] = Counter()
+        # Of each round the links are ranked twice, and once more at the end.
+        self._rarity: _Rarity | None = None
+        self._naming: _Naming | None = None
         self._cosines: dict[str, float] = {}
         """How near a link's words come to the question, by URL."""
         self._results: dict[str, Lead] = {}
@@ -162,6 +165,7 @@ class Frontier:
             )
             self._seen.append(seen)
             self._counts.update(seen.anchor | seen.context)
+        self._rarity = None
 
     def close(self, url: str) -> None:
         """Say that `url` was followed, or failed, and is not to be proposed again."""
@@ -171,15 +175,17 @@ class Frontier:
         self, needs: Sequence[Need], *, evidence: Sequence[RankedChunk], limit: int, max_depth: int
     ) -> list[Lead]:
         """Return the links most likely to hold what `needs` ask for, best first, a URL once."""
-        rarity = _Rarity(self._counts, total=len(self._seen) + 1)
+        rarity = self._rarity = self._rarity or _Rarity(self._counts, total=len(self._seen) + 1)
         wanted = [_wanted(need, rarity) for need in needs]
-        named = _Naming(evidence[:_EVIDENCE_CHUNKS])
+        naming = self._naming
+        if naming is None or naming.evidence != tuple(evidence[:_EVIDENCE_CHUNKS]):
+            naming = self._naming = _Naming(evidence[:_EVIDENCE_CHUNKS])
         best = {url: lead for url, lead in self._results.items() if url not in self._closed}
         usual = statistics.median(self._cosines.values()) if self._cosines else 0.0
-        for seen in self._seen:
+        for place, seen in enumerate(self._seen):
             if seen.link.url in self._closed or seen.depth > max_depth:
                 continue
-            inside = named.share(seen)
+            inside = naming.share(place, seen)
             score = max((_score(seen, weights, rarity) for weights in wanted), default=0.0)
             score += self._nearness(seen.link.url, usual)
             score = (score + _IN_EVIDENCE * inside) * (1.0 if seen.same_site else _OTHER_SITE)
@@ -275,14 +281,25 @@ class _Naming:
     """The best evidence, to ask whether it names a link."""
 
     def __init__(self, evidence: Sequence[RankedChunk]) -> None:
+        self.evidence = tuple(evidence)
+        self._shares: dict[int, float] = {}
         best = evidence[0].relevance if evidence else 0.0
         self._chunks = [
             (each.chunk, each.relevance / (best or 1.0) * rank**-0.5, _prose(each.chunk.text))
             for rank, each in enumerate(evidence, start=1)
         ]
 
-    def share(self, seen: _Seen) -> float:
-        """Return 0 to 1: the standing, against the best, of the best chunk that names the link."""
+    def share(self, place: int, seen: _Seen) -> float:
+        """Return 0 to 1: the standing, against the best, of the best chunk that names the link.
+
+        `place` is the link's among all that were seen.
+        """
+        share = self._shares.get(place)
+        if share is None:
+            share = self._shares[place] = self._find_share(seen)
+        return share
+
+    def _find_share(self, seen: _Seen) -> float:
         name = _name_in(seen.link.text)
         return max(
             (
