@@ -26,12 +26,26 @@ def test_packages_are_indexed_once_and_found_by_search(tmp_path: Path) -> None:
     )
 
     assert "2 packages can be indexed" in shown.stdout
-    assert [(each["package"], each["failed"]) for each in json.loads(first.stdout)["packages"]] == [
-        ("heron-watch", {}),
-        ("egret", {}),
+    reports = json.loads(first.stdout)["packages"]
+    assert [(each["package"], each["symbols"], each["failed"]) for each in reports] == [
+        ("heron-watch", 3, {}),
+        ("egret", 3, {}),
     ]
     assert "Nothing to do: 2 packages are indexed" in again.stdout
     assert "pypi:heron-watch@1.2.0/herons._birds" in answer.stdout
+
+
+def test_vectors_that_a_run_did_not_make_are_made_by_the_next(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "shop")
+    run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+
+    shown = run_citewell(tmp_path, "sync", str(folder))
+    finished = run_citewell(tmp_path, "sync", str(folder), "--yes")
+    again = run_citewell(tmp_path, "sync", str(folder), "--yes")
+
+    assert "5 pages still lack vectors: run `citewell sync --yes` to finish." in shown.stdout
+    assert "Made the vectors of 5 pages that lacked them." in finished.stdout
+    assert "Nothing to do: 2 packages are indexed as installed." in again.stdout
 
 
 def upgrade(folder: Path, newer: str) -> None:

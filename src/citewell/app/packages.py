@@ -9,8 +9,11 @@ import anyio.to_thread
 from citewell.app.page_sync import Corpus, OwnPage, sync_pages
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
+from citewell.core.records import SearchFilter
+from citewell.inference.names import vector_model
 from citewell.ingest.packages.find import front_page, package_pages, package_size
 from citewell.ingest.packages.installed import is_editable_install
+from citewell.store.page_scan import scan_pages
 
 if TYPE_CHECKING:
     from citewell.app.releases import StoredCorpus
@@ -28,6 +31,8 @@ class PackageReport:
 
     dependency: Dependency
     pages: tuple[PageInfo, ...]
+    symbols: int
+    """How many symbols these pages define."""
     unchanged: int
     deleted: int
     failed: dict[str, CitewellError]
@@ -75,6 +80,23 @@ async def remember_project(corpus: StoredCorpus, folder: str, project: Project) 
     )
 
 
+async def find_pages_without_vectors(corpus: StoredCorpus) -> list[int]:
+    """Return the pages of synced packages that lack vectors, which an interrupted run left."""
+    model = vector_model(corpus.settings.embedder)
+    if model is None or not await corpus.store.chunks_to_embed(model=model, limit=1):
+        return []
+    project = corpus.settings.project
+    pages: dict[int, None] = {}
+    for use in await corpus.store.releases.used_releases(project):
+        prefix = f"{use.release.product}@{use.release.version}/"
+        async for page in scan_pages(corpus.store, SearchFilter(project=project, url_prefix=prefix)):
+            if page.embedded_chunks < page.chunks:
+                pages[page.source_id] = None
+    # Chunks in a language that the model does not know never get a vector.
+    waiting = await corpus.store.chunks_to_embed(model=model, limit=1, source_ids=list(pages))
+    return list(pages) if waiting else []
+
+
 async def index_package(
     corpus: Corpus,
     dependency: Dependency,
@@ -97,9 +119,11 @@ async def index_package(
         corpus, [*pages, _kept(front)], below=below, tags=tags, on_progress=on_progress
     )
     last = await sync_pages(corpus, [_own(front)], below=None, tags=tags)
+    written = (*report.pages, *last.pages)
     return PackageReport(
         dependency=dependency,
-        pages=(*report.pages, *last.pages),
+        pages=written,
+        symbols=await corpus.store.symbols.count_symbols([page.source_id for page in written]),
         unchanged=report.unchanged,
         deleted=report.deleted,
         failed={**report.failed, **last.failed},

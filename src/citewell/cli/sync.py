@@ -105,7 +105,11 @@ async def _sync(
 async def _sync_once(
     arguments: argparse.Namespace, folder: Path, app: App, on_progress: OnProgress
 ) -> Outcome:
-    from citewell.app.packages import check_package, remember_project
+    from citewell.app.packages import (
+        check_package,
+        find_pages_without_vectors,
+        remember_project,
+    )
     from citewell.ingest.packages.find import find_project
 
     environment = Path(arguments.environment) if arguments.environment else None
@@ -117,6 +121,7 @@ async def _sync_once(
     corpus = await app.open("store")
     states = [await check_package(corpus, dependency) for dependency in chosen]
     offers = await _offer_sites(arguments, chosen, app, on_progress)
+    await remember_project(corpus, str(folder), project)
     plan = Plan(
         folder=str(folder),
         project=project,
@@ -124,9 +129,9 @@ async def _sync_once(
         states=tuple(states),
         offers=offers,
         redoes_indexed=arguments.drop_old,
+        without_vectors=tuple(await find_pages_without_vectors(corpus)),
     )
-    await remember_project(corpus, plan.folder, project)
-    if not (plan.due or plan.due_sites) or not (arguments.yes or _agrees(plan)):
+    if not (plan.due or plan.due_sites or plan.without_vectors) or not (arguments.yes or _agrees(plan)):
         return plan_outcome(plan)
     return await _index(arguments, plan, app, on_progress)
 
@@ -161,9 +166,10 @@ async def _index(
         for dependency in plan.due
     ]
     written = [page.source_id for report in reports for page in report.pages]
+    written += plan.without_vectors
     if corpus.embedder is not None and written:
         await corpus.ingester.embed_now(written, on_progress=on_progress)
-    outcome = reports_outcome(plan.project, reports)
+    outcome = reports_outcome(plan, reports)
     if not plan.due_sites:
         return outcome
     drafts = [
@@ -201,6 +207,8 @@ def _agrees(plan: Plan) -> bool:
     """Ask the person at the terminal; without one the answer is no."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
+    if not (plan.due or plan.due_sites):
+        return True  # they agreed when the pages were read
     print(plan_table(plan))
     sites = f" and {counted(len(plan.due_sites), 'site')}" if plan.due_sites else ""
     question = f"Index the documentation of {counted(len(plan.due), 'package')}{sites}? [Y/n] "

@@ -33,6 +33,8 @@ class Plan:
     offers: tuple[SiteOffer, ...] | None
     """None when sites were not looked for."""
     redoes_indexed: bool = False
+    without_vectors: tuple[int, ...] = ()
+    """Pages of synced packages that lack vectors, as after an interrupted run."""
 
     @property
     def due(self) -> list[Dependency]:
@@ -86,6 +88,9 @@ def plan_outcome(plan: Plan) -> Outcome:
         flag = " --sites" if plan.due_sites else ""
         due = counted(len(plan.due), "package")
         lines.append(f"{due}{sites} can be indexed: run `citewell sync{flag} --yes`.")
+    elif plan.without_vectors:
+        left = counted(len(plan.without_vectors), "page")
+        lines.append(f"{left} still lack vectors: run `citewell sync --yes` to finish.")
     elif counts["indexed"]:
         lines.append(f"Nothing to do: {_packages(counts['indexed'])} indexed as installed.")
     lines += _hints(plan)
@@ -129,13 +134,14 @@ def _packages(count: int) -> str:
     return "1 package is" if count == 1 else f"{count:,} packages are"
 
 
-def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outcome:
+def reports_outcome(plan: Plan, reports: Sequence[PackageReport]) -> Outcome:
     """Return what indexing the packages took."""
     shapes = [
         {
             "package": report.dependency.name,
             "version": report.dependency.version,
             "indexed": len(report.pages),
+            "symbols": report.symbols,
             "unchanged": report.unchanged,
             "removed": report.deleted,
             "failed": {url: error.message for url, error in report.failed.items()},
@@ -143,7 +149,8 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
         for report in reports
     ]
     lines = [
-        f"{shape['package']} {shape['version']}: indexed {shape['indexed']}, "
+        f"{shape['package']} {shape['version']}: indexed {shape['indexed']} "
+        f"({counted(report.symbols, 'symbol')}), "
         f"unchanged {shape['unchanged']}, removed {shape['removed']}, skipped {len(report.failed)}"
         for shape, report in zip(shapes, reports, strict=True)
     ]
@@ -152,10 +159,13 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
         for report in reports
         for url, error in report.failed.items()
     ]
-    lines += [f"- {problem}" for problem in project.problems]
+    if plan.without_vectors:
+        left = counted(len(plan.without_vectors), "page")
+        lines.append(f"Made the vectors of {left} that lacked them.")
+    lines += [f"- {problem}" for problem in plan.project.problems]
     return Outcome(
         text=join_lines(lines),
-        structured={"packages": shapes, "problems": list(project.problems)},
+        structured={"packages": shapes, "problems": list(plan.project.problems)},
         # A module that cannot be parsed is the package's fault, and the rest of it is there.
         has_failed=any(report.failed and not report.pages for report in reports),
     )

@@ -53,6 +53,11 @@ class SymbolStore:
 
         return await self._database.view(work)
 
+    async def count_symbols(self, source_ids: Sequence[int]) -> int:
+        """Return how many symbols these pages define."""
+        row = await self._database.fetch_one("count_symbols", {"source_ids": [*source_ids]})
+        return 0 if row is None else int(row["symbols"])
+
 
 def symbol_rows(draft: PageDraft, source_id: int) -> list[dict[str, object]]:
     """Return the rows of the symbols that a page defines."""

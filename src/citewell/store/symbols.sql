@@ -20,6 +20,12 @@ FROM symbol
 ORDER BY page.source_id, symbol.section
 LIMIT :limit;
 
+-- name: count_symbols
+SELECT count(*) AS symbols FROM symbol
+-- sqlite: JOIN page ON page.rows_id = symbol.rows_id
+-- sqlite: WHERE page.source_id IN (SELECT value FROM json_each(:source_ids));
+-- postgres: WHERE symbol.source_id = ANY (:source_ids);
+
 -- name: remove_symbols
 DELETE FROM symbol WHERE source_id = :source_id;
 
