@@ -100,3 +100,79 @@ async def test_symbols_outside_the_filter_are_not_found(store: Store) -> None:
     where = SearchFilter(project="default", url_prefix="https://birds.example/cli")
 
     assert await store.symbols.symbols_named(["wade"], where=where, limit=9) == []
+
+
+BASE = """## `birds.Bird.fly` {#Bird.fly}
+
+```python
+def fly(height)
+```
+
+Rise.
+"""
+DERIVED = """## `birds.Heron` {#Heron}
+
+```python
+class Heron(Bird)
+```
+
+A grey bird.
+
+Inherited from `birds.Bird`: `rest`, `fly`.
+"""
+LEGACY = """## `birds.v1.Bird.fly` {#Bird.fly}
+
+```python
+def fly(metres)
+```
+
+Rise as before.
+"""
+
+
+@pytest.fixture
+async def package(store: Store) -> Store:
+    for name, text in {"base": BASE, "derived": DERIVED, "legacy": LEGACY}.items():
+        heading = text.partition("`")[2].partition("`")[0]
+        url = f"pypi:birds@1/birds.{name}"
+        await store.put_page(draft(url, text, heading=heading))
+    return store
+
+
+async def notes_on(store: Store, question: str) -> tuple[str, ...]:
+    models = Models(embedder=None, reranker=None)
+    found = await retrieve(
+        question, store=store, models=models, where=ALL, options=Options(limit=9)
+    )
+    return found.notes
+
+
+async def test_an_inherited_method_leads_to_its_definition(package: Store) -> None:
+    quote, _ = await first_quote(package, "birds.Heron.fly")
+
+    assert quote == "```python\ndef fly(height)\n```\n\nRise."
+    assert "birds.Heron.fly is defined as birds.Bird.fly." in await notes_on(
+        package, "birds.Heron.fly"
+    )
+
+
+@pytest.mark.parametrize("question", ["fly", "Bird.fly", "bird fly"])
+async def test_legacy_definitions_come_after_those_in_use(package: Store, question: str) -> None:
+    quote, _ = await first_quote(package, question)
+
+    assert quote == "```python\ndef fly(height)\n```\n\nRise."
+
+
+async def test_a_legacy_definition_is_found_by_its_whole_name(package: Store) -> None:
+    quote, _ = await first_quote(package, "birds.v1.Bird.fly")
+
+    assert quote == "```python\ndef fly(metres)\n```\n\nRise as before."
+
+
+async def test_an_unknown_owner_is_told_where_the_method_is(package: Store) -> None:
+    said = await notes_on(package, "Pond.fly")
+
+    assert any(
+        note.startswith("Pond.fly is not indexed under this name; found was birds.Bird.fly")
+        for note in said
+    )

@@ -89,7 +89,9 @@ async def find_pages_without_vectors(corpus: StoredCorpus) -> list[int]:
     pages: dict[int, None] = {}
     for use in await corpus.store.releases.used_releases(project):
         prefix = f"{use.release.product}@{use.release.version}/"
-        async for page in scan_pages(corpus.store, SearchFilter(project=project, url_prefix=prefix)):
+        async for page in scan_pages(
+            corpus.store, SearchFilter(project=project, url_prefix=prefix)
+        ):
             if page.embedded_chunks < page.chunks:
                 pages[page.source_id] = None
     # Chunks in a language that the model does not know never get a vector.

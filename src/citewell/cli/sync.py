@@ -131,7 +131,9 @@ async def _sync_once(
         redoes_indexed=arguments.drop_old,
         without_vectors=tuple(await find_pages_without_vectors(corpus)),
     )
-    if not (plan.due or plan.due_sites or plan.without_vectors) or not (arguments.yes or _agrees(plan)):
+    if not (plan.due or plan.due_sites or plan.without_vectors) or not (
+        arguments.yes or _agrees(plan)
+    ):
         return plan_outcome(plan)
     return await _index(arguments, plan, app, on_progress)
 

@@ -31,6 +31,16 @@ _LISTED = re.compile(
     r"|  (?:(?:static|readonly|abstract|override|get|set|async) )*+([\w$]+)\??[(<:]"
 )
 _GOES_ON = re.compile(r"   |  [)}\]>|&]")
+# What a class has from another one, on a page of a package.
+_RELATED = re.compile(r"^(?:Inherited from|Object of) `([^`\n]+)`: (.*)\.$", re.MULTILINE)
+_IN_CODE = re.compile(r"`([^`\n]+)`")
+# Parts of a name that say that something is kept for old code, or is not for users.
+_SET_ASIDE = frozenset(
+    {
+        *("legacy", "compat", "deprecated", "vendor", "vendored", "internal", "internals", "mypy"),
+        *("tests", "test", "testing", "jython", "v1", "v2", "v3"),
+    }
+)
 # Signatures one below the other.
 _SIGNATURES = re.compile(r"(?:\*\*[^\n]{1,400}+(?<=\*\*)(?:\n|$)){2,200}+")
 _OPENS_SIGNATURE = re.compile(
@@ -99,6 +109,21 @@ def find_symbols(page: ExtractedPage) -> list[DefinedSymbol]:
 def last_part(name: str) -> str:
     """Return the last part of a symbol in lower case: `Path::join` → `join`."""
     return _JOINT.sub(".", name).rpartition(".")[2].lower()
+
+
+def is_set_aside(name: str) -> bool:
+    """Return whether a name is that of something legacy, vendored or internal.
+
+    What has the same last name elsewhere is the definition.
+    """
+    parts = _JOINT.sub(".", name).lower().split(".")[:-1]
+    return any(part.strip("_") in _SET_ASIDE or part.startswith("_") for part in parts)
+
+
+def definition_elsewhere(text: str, start: int) -> str | None:
+    """Return what a class has its methods from, if the line at `start` says so; else None."""
+    match = _RELATED.match(text, start)
+    return match[1] if match else None
 
 
 def shared_parts(full_name: str, asked: str) -> int:
@@ -190,6 +215,9 @@ def _listed_names(text: str) -> Iterator[tuple[str, int]]:
     owner = opening[1].removesuffix(".*")
     place = opening.end() if owner != opening[1] else text.find("\n", opening.end()) + 1
     end = text.find("\n```", opening.end())
+    for related in _RELATED.finditer(text, end if end >= 0 else len(text)):
+        for member in _IN_CODE.findall(related[2]):
+            yield f"{owner}.{member}", related.start()
     while 0 < place <= end:
         listed = _LISTED.match(text, place)
         name = f"{owner}.{listed[1] or listed[2]}" if listed else ""

@@ -56,6 +56,10 @@ class Definitions:
     """Where in its chunk, by id, each definition begins."""
     come_first: bool = False
     """Whether the question is about the symbol itself, not about something done with it."""
+    later: frozenset[int] = frozenset()
+    """Those that come after the others: of legacy names, and those that only point to another."""
+    notes: tuple[str, ...] = ()
+    """Where a symbol is defined, if not under the name that the question has."""
 
 
 @frozen
@@ -133,6 +137,8 @@ def join_candidates(several: Sequence[Candidates], further: Sequence[FoundChunk]
             chunks=tuple(chunk for one in several for chunk in one.definitions.chunks),
             starts=starts,
             come_first=any(one.definitions.come_first for one in several),
+            later=frozenset(at for one in several for at in one.definitions.later),
+            notes=tuple(dict.fromkeys(note for one in several for note in one.definitions.notes)),
         ),
     )
 

@@ -208,6 +208,7 @@ async def retrieve(
                 *chosen_releases.notes,
                 *chosen_releases.warn_of_other_versions(each.chunk for each in chosen),
                 *(note for each in gathered for note in each.notes),
+                *(note for each in gathered for note in each.definitions.notes),
                 *ranking.notes,
             )
         ),

@@ -7,12 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.core.definitions import asked_terms, asks_signature
-from citewell.core.symbols import last_part, shared_parts
+from citewell.core.symbols import (
+    definition_elsewhere,
+    is_set_aside,
+    last_part,
+    shared_parts,
+)
 from citewell.core.words import STOP_WORDS, as_symbol, content_words
 from citewell.retrieve.candidates import Definitions, FoundChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from citewell.core.question import Query
     from citewell.core.records import RankedChunk, SearchFilter
@@ -30,6 +35,7 @@ _MOST_LOOKED_UP = 400
 # A bare word that this many sections define is a common name, which only ranking can choose from.
 _COMMON = 40
 _MOST_DEFINITIONS = 2
+_MOST_SUGGESTED = 3
 # Chosen on the even lines of bench/questions.py.
 _MOST_WORDS_BESIDE = 3
 _CONNECTING = frozenset({"in", "of", "from"})
@@ -47,6 +53,11 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     is_name = bool(chosen)
     for name in names if not is_name else ():
         chosen += _best_matches(name, symbols)
+    chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
+    texts = {chunk.chunk_id: (chunk.start, chunk.text) for chunk in chunks}
+    chosen, pointing, notes = _with_origins(chosen, symbols, texts)
+    if not notes:
+        notes = _suggestions(names, [each for each in chosen if each not in pointing])
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
@@ -55,7 +66,50 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
         chunks=tuple(chunks),
         starts=starts,
         come_first=is_name or (asks and _is_about(query, names)),
+        later=frozenset(
+            each.chunk_id
+            for each in chosen
+            if each in pointing or is_set_aside(each.full_name) != is_set_aside(chosen[0].full_name)
+        ),
+        notes=tuple(notes),
     )
+
+
+def _with_origins(
+    chosen: Sequence[StoredSymbol],
+    known: Sequence[StoredSymbol],
+    texts: Mapping[int, tuple[int, str]],
+) -> tuple[list[StoredSymbol], set[StoredSymbol], list[str]]:
+    """Return the symbols, with the definitions of those that a class inherits before them.
+
+    Also returned are the symbols that only point to their definitions, and where those are.
+    """
+    by_name = {symbol.full_name: symbol for symbol in reversed(known)}
+    found: dict[StoredSymbol, None] = {}
+    pointing: set[StoredSymbol] = set()
+    notes: list[str] = []
+    for symbol in chosen:
+        start, text = texts.get(symbol.chunk_id, (0, ""))
+        owner = definition_elsewhere(text, symbol.start - start)
+        name = symbol.full_name.rpartition(".")[2]
+        origin = by_name.get(f"{owner}.{name}") if owner else None
+        if origin is not None:
+            pointing.add(symbol)
+            if origin not in found:
+                found[origin] = None
+                notes.append(f"{symbol.full_name} is defined as {origin.full_name}.")
+        found[symbol] = None
+    return list(found), pointing, notes[:1]
+
+
+def _suggestions(names: Sequence[str], chosen: Sequence[StoredSymbol]) -> list[str]:
+    """Return where the last part of a name is defined that is defined nowhere as it is written."""
+    if len(names) != 1 or "." not in names[0] or not chosen:
+        return []
+    if max(shared_parts(symbol.full_name, names[0]) for symbol in chosen) > 1:
+        return []
+    known = list(dict.fromkeys(symbol.full_name for symbol in chosen))[:_MOST_SUGGESTED]
+    return [f"{names[0]} is not indexed under this name; found was {', '.join(known)}."]
 
 
 def _is_about(query: Query, names: Sequence[str]) -> bool:
@@ -90,6 +144,7 @@ def mark_definitions(
     if not definitions.come_first or not ranked:
         return tuple(ranked)
     own = [each for each in ranked if each.chunk.chunk_id in definitions.starts]
+    own.sort(key=lambda each: each.chunk.chunk_id in definitions.later)
     best = own[:_MOST_DEFINITIONS]
     top = ranked[0].relevance
     first = [
@@ -137,7 +192,13 @@ def _named_in_parts(parts: Sequence[str], symbols: Sequence[StoredSymbol]) -> li
         for symbol in symbols
         if wanted and wanted <= {piece.lower() for piece in _JOINT.split(symbol.full_name)}
     ]
-    found.sort(key=lambda symbol: (symbol.full_name.count("."), len(symbol.full_name)))
+    found.sort(
+        key=lambda symbol: (
+            is_set_aside(symbol.full_name),
+            symbol.full_name.count("."),
+            len(symbol.full_name),
+        )
+    )
     return found if len(found) <= _COMMON else []
 
 
@@ -149,17 +210,27 @@ def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymb
     if most == 0:
         return []
     best = [symbol for share, symbol in shares if share == most]
-    # `obj.save` names some object of the asker's; its last part alone must be telling.
-    if most < parts and most == 1 and len(best) > _MOST_DEFINITIONS:
-        return []
+    if most < parts and most == 1:
+        # `Scheduler.run` can mean that of BaseScheduler.
+        owner = _JOINT.split(name)[-2].lower()
+        alike = [each for each in best if _owner_of(each).endswith(owner)]
+        # `obj.save` names some object of the asker's; its last part alone must be telling.
+        if not alike and len({symbol.full_name for symbol in best}) > _MOST_SUGGESTED:
+            return []
+        best = alike or best
     if len(best) > _COMMON:
         return []
-    last = _JOINT.split(name)[-1]
+    written = ".".join(_JOINT.split(name)[-most:])
     return sorted(
         best,
         key=lambda symbol: (
-            not symbol.full_name.endswith(last),
+            not symbol.full_name.endswith(written),
+            is_set_aside(symbol.full_name),
             symbol.full_name.count("."),
             len(symbol.full_name),
         ),
     )
+
+
+def _owner_of(symbol: StoredSymbol) -> str:
+    return symbol.full_name.lower().rpartition(".")[0].rpartition(".")[2]

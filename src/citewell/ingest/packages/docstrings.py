@@ -21,6 +21,8 @@ _FIELD = re.compile(
     r"|except|exception|var|ivar|cvar|vartype|returns?|rtype|yields?|ytype)\b([^:\n]{0,100}):(?=\s|$)"
 )
 _DIRECTIVE = re.compile(r"\.\.\s{1,3}([\w-]{1,40})::\s*(.*)")
+# A call-out as MkDocs writes it.
+_CALL_OUT = re.compile(r"(?:!!!|\?\?\?\+?) +([\w-]{1,40})(?: +\"([^\"]*)\")?\s*")
 _BULLET = re.compile(r"\s*[-*+]\s{1,3}")
 _OPTION = re.compile(r"\s*:[\w-]{1,40}:")
 _CODE_DIRECTIVES = frozenset({"code-block", "code", "sourcecode", "parsed-literal"})
@@ -33,7 +35,7 @@ _VERSIONS = {
 
 def docstring_markdown(docstring: str) -> str:
     """Return a docstring as Markdown: sections in bold, fields as lists, examples as code."""
-    lines = inspect.cleandoc(docstring).splitlines()
+    lines = _summary_first(inspect.cleandoc(docstring).splitlines())
     written: list[str] = []
     place = 0
     while place < len(lines):
@@ -44,6 +46,10 @@ def docstring_markdown(docstring: str) -> str:
             continue
         if line.lstrip().startswith(_FENCES):
             place = _write_fenced(lines, place, written)
+            continue
+        call_out = _CALL_OUT.fullmatch(line.strip())
+        if call_out:
+            place = _write_call_out(lines, place, written, *call_out.groups())
             continue
         directive = _DIRECTIVE.fullmatch(line.strip())
         if directive:
@@ -67,6 +73,25 @@ def docstring_markdown(docstring: str) -> str:
         written.append(_inline(_FIELD.sub(r"\1- \2\3:", line)))
         place += 1
     return "\n".join(written).strip()
+
+
+def _summary_first(lines: list[str]) -> list[str]:
+    """Return the lines with a call-out that they begin with behind the first paragraph."""
+    if not lines or not _CALL_OUT.fullmatch(lines[0].strip()):
+        return lines
+    _, end = _indented_below(lines, 0)
+    rest = end
+    while rest < len(lines) and lines[rest].strip():
+        rest += 1
+    return [*lines[end:rest], "", *lines[:end], *lines[rest:]]
+
+
+def without_signature(docstring: str, *, name: str) -> str:
+    """Return a docstring without the signature that it begins with, as those of C code do."""
+    cleaned = inspect.cleandoc(docstring)
+    opening, _, rest = cleaned.partition("\n\n")
+    is_signature = re.fullmatch(rf"{re.escape(name)}\(.*\)(?:\s*->.*)?", opening.strip(), re.DOTALL)
+    return rest if is_signature and rest.strip() else cleaned
 
 
 def _write_fenced(lines: list[str], place: int, written: list[str]) -> int:
@@ -111,6 +136,20 @@ def _write_directive(
     return end
 
 
+def _write_call_out(
+    lines: list[str], place: int, written: list[str], kind: str, title: str | None
+) -> int:
+    """Write a call-out with its label, or its title where its kind has none."""
+    below, end = _indented_below(lines, place)
+    body = docstring_markdown("\n".join(below)).splitlines()
+    if is_kind(kind):
+        body = [*([f"**{title}**", ""] if title else []), *body]
+        written += ["", f":::{kind}", "", *body, "", ":::", ""]
+    else:
+        written += ["", f"**{title or kind.capitalize()}**", "", *body, ""]
+    return end
+
+
 def _write_code(lines: list[str], place: int, written: list[str], *, language: str = "") -> int:
     """Write the lines that are indented below one as code; return where the text goes on."""
     below, end = _indented_below(lines, place)
@@ -149,12 +188,18 @@ def _write_entries(lines: list[str], place: int, written: list[str]) -> int:
             continue
         if indent is None:
             indent = _indent(line)
-        if _indent(line) < indent:
+        if _indent(line) < indent or _begins_section(lines, place):
             return place
         mark = "- " if _indent(line) == indent else "  "
         written.append(f"{mark}{_inline(line.strip())}")
         place += 1
     return place
+
+
+def _begins_section(lines: list[str], place: int) -> bool:
+    """Return whether a heading of NumPy's style stands here, underlined."""
+    following = lines[place + 1].strip() if place + 1 < len(lines) else ""
+    return following.startswith("---") and bool(_SECTION.fullmatch(lines[place].strip()))
 
 
 def _indent(line: str) -> int:

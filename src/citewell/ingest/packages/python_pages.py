@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import ExtractionError
 from citewell.core.frozen import frozen
-from citewell.ingest.packages.docstrings import docstring_markdown
+from citewell.ingest.packages.docstrings import docstring_markdown, without_signature
 from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
+from citewell.ingest.packages.python_names import PublicNames, is_private
+from citewell.ingest.packages.python_sources import (
+    PythonSource,
+    find_sources,
+    is_source,
+    parse_module,
+)
+from citewell.ingest.packages.signatures import Signature, function_signature, listed_signature
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import PurePath
 
     import griffe
@@ -26,41 +33,40 @@ if TYPE_CHECKING:
 
     Definition = griffe.Class | griffe.Function | griffe.Attribute
 
-_SKIPPED_FOLDERS = frozenset(
-    {
-        "tests",
-        "test",
-        "testing",
-        "_vendor",
-        "vendor",
-        "vendored",
-        "__pycache__",
-        "examples",
-        "node_modules",
-    }
-)
 _KINDS: dict[str, PageKind] = {".md": "markdown", ".rst": "rst", ".txt": "text"}
 # A directive, a line of code's announcement, or the underline of a heading.
 _RST_MARK = re.compile(r"^\.\. \w[\w-]*::|::$|^(?:={3,}+|~{3,}+|\*{3,}+)$", re.MULTILINE)
 _RELEASE_NOTES = frozenset({"changelog", "changes", "history", "news", "release_notes", "releases"})
-_MOST_MODULES = 3_000
-_MOST_DEPTH = 6
 _LONGEST_VALUE = 500
+_MOST_INHERITED = 200
 
 
 @frozen
 class Module:
     """A module of a distribution, and the names under which its parts are public."""
 
-    name: str
-    path: Path
-    folder: Path
-    """The folder that its file must be in."""
-    shown_path: str
-    """Relative to where the distribution is installed."""
-    is_private: bool
+    source: PythonSource
+    names: PublicNames
     public_names: dict[str, str]
     """`package.Name` by name in this module, where another module re-exports it."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether users only know what another module re-exports."""
+        return is_private(self.source.name)
+
+    @property
+    def stamp(self) -> str:
+        """Changes with its files and with what is re-exported."""
+        return f"{self.source.stamp}:{len(self.public_names)}"
+
+    def parse(self) -> griffe.Module:
+        """Return what its files hold.
+
+        Raises:
+            ExtractionError: they cannot be parsed.
+        """
+        return parse_module(self.source, keeps=self.names.kept(self.source.name))
 
 
 def python_front_page(dependency: Dependency, dist: InstalledDistribution) -> PackagePage:
@@ -106,8 +112,8 @@ def python_pages(dependency: Dependency, dist: InstalledDistribution) -> Iterato
             )
     for module in _find_modules(files, dist.site_packages):
         yield PackagePage(
-            address=f"{dependency.address}{module.name}",
-            stamp=f"{file_stamp(module.path)}:{len(module.public_names)}",
+            address=f"{dependency.address}{module.source.name}",
+            stamp=module.stamp,
             render=partial(_render_module, module, dependency),
         )
 
@@ -117,14 +123,10 @@ def python_size(dist: InstalledDistribution) -> tuple[int, int]:
     sizes = [
         file.size or 0
         for file in dist.files or ()
-        if (_is_source(file) and not any(part.startswith("_") for part in file.parts[:-1]))
+        if (is_source(file) and not any(part.startswith("_") for part in file.parts[:-1]))
         or _is_document(file)
     ]
     return len(sizes), sum(sizes)
-
-
-def _is_source(file: PurePath) -> bool:
-    return file.suffix in (".py", ".pyi") and not _SKIPPED_FOLDERS & set(file.parts)
 
 
 def _is_document(file: PurePath) -> bool:
@@ -133,112 +135,21 @@ def _is_document(file: PurePath) -> bool:
     return file.suffix in _KINDS and (is_in_docs or is_release_notes)
 
 
+@lru_cache(maxsize=8)
+def _parse_base(source: PythonSource) -> griffe.Module:
+    """Return a module that classes of other modules have bases in; several do in turn."""
+    return parse_module(source)
+
+
 def _find_modules(files: Sequence[tuple[PurePath, Path]], package: Path) -> list[Module]:
-    """Return the public modules, and private ones that a public package re-exports."""
-    sources: dict[str, tuple[Path, str]] = {}
-    for file, located in files:
-        if not _is_source(file):
-            continue
-        parts = [*file.parts[:-1], file.stem]
-        if ".." in parts or not all(part.isidentifier() for part in parts):
-            continue
-        if parts[-1] == "__init__":
-            parts = parts[:-1]
-        if parts and len(parts) <= _MOST_DEPTH and len(sources) < _MOST_MODULES:
-            name = ".".join(parts)
-            if name not in sources or file.suffix == ".py":
-                sources[name] = (located, file.as_posix())
-    exported = _re_exports({name: path for name, (path, _) in sources.items()}, package)
-    return [
-        Module(
-            name=name,
-            path=path,
-            folder=package,
-            shown_path=shown,
-            is_private=_is_private(name),
-            public_names=exported.get(name, {}),
-        )
-        for name, (path, shown) in sorted(sources.items())
-        if name in exported or not _is_private(name)
+    """Return the public modules, and private ones that a public module re-exports."""
+    sources = find_sources(files, package)
+    names = PublicNames(sources)
+    modules = [
+        Module(source=source, names=names, public_names=names.of_module(name))
+        for name, source in sorted(sources.items())
     ]
-
-
-def _is_private(module: str) -> bool:
-    return any(part.startswith("_") for part in module.split("."))
-
-
-def _re_exports(paths: dict[str, Path], package_folder: Path) -> dict[str, dict[str, str]]:
-    """Return, for each module, the public names that packages give to what it defines."""
-    import griffe
-
-    exported: dict[str, dict[str, str]] = {}
-    for package, path in sorted(paths.items(), key=lambda item: item[0].count(".")):
-        if path.stem != "__init__" or _is_private(package):
-            continue
-        try:
-            tree = _visit(package, path, package_folder)
-        except ExtractionError:
-            continue  # reported when the module itself is read
-        for name, target in tree.imports.items():
-            module, _, defined = target.rpartition(".")
-            if module in paths and module != package and not name.startswith("_"):
-                exported.setdefault(module, {}).setdefault(defined, f"{package}.{name}")
-        listed = [name for name in tree.exports or () if isinstance(name, str)]
-        for member in tree.members.values():
-            if isinstance(member, griffe.Alias) and member.wildcard in paths:
-                names = exported.setdefault(str(member.wildcard), {})
-                names |= {name: f"{package}.{name}" for name in listed if name not in names}
-    _follow_imports(exported, paths, package_folder)
-    return exported
-
-
-def _follow_imports(
-    exported: dict[str, dict[str, str]], paths: dict[str, Path], package_folder: Path
-) -> None:
-    """Give public names to what private modules pass on from the modules that define it."""
-    modules = [module for module in exported if _is_private(module)]
-    for module in modules:
-        try:
-            imports = _visit(module, paths[module], package_folder).imports
-        except ExtractionError:
-            continue  # reported when the module itself is read
-        for name, public in list(exported[module].items()):
-            source, defined = _source_of(imports.get(name, ""), module, paths)
-            if source is None or source == module:
-                continue
-            if source not in exported and _is_private(source):
-                modules.append(source)
-            exported.setdefault(source, {}).setdefault(defined, public)
-
-
-def _source_of(target: str, module: str, paths: Container[str]) -> tuple[str | None, str]:
-    """Return the module that an import of `module` names, if it is one of `paths`, and the name.
-
-    Relative imports are read as those of a package, so they name one level too many.
-    """
-    source, _, defined = target.rpartition(".")
-    level = module
-    while source not in paths and level:
-        above = level.rpartition(".")[0]
-        if source.startswith(f"{level}.") and above + source[len(level) :] in paths:
-            source = above + source[len(level) :]
-        level = above
-    return (source if source in paths else None), defined
-
-
-def _visit(name: str, path: Path, package_folder: Path) -> griffe.Module:
-    """Return a module parsed from its source.
-
-    Raises:
-        ExtractionError: it cannot be read or parsed.
-    """
-    # Takes a fifth of a second to import, and only syncing needs it.
-    import griffe
-
-    try:
-        return griffe.visit(name, filepath=path, code=read_bounded(path, package=package_folder))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ExtractionError(f"it cannot be parsed: {error}") from error
+    return [module for module in modules if module.public_names or not module.is_private]
 
 
 def _render_module(module: Module, dependency: Dependency) -> str | None:
@@ -247,53 +158,105 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     Raises:
         ExtractionError: it cannot be parsed.
     """
-    tree = _visit(module.name, module.path, module.folder)
+    tree = module.parse()
     parts = [
         part
         for member in _definitions(tree)
         for part in _render(member, module, member.name, level=2)
     ]
     functions = [
-        _signature(member)
+        listed_signature(member)
         for member in _undocumented_functions(_definitions(tree))
         if not module.is_private and member.name not in module.public_names
     ]
+    name = module.source.name
     if functions:
-        parts += [f"## `{module.name}.*` {{#functions}}", _fenced(functions)]
+        parts += [f"## `{name}.*` {{#functions}}", _fenced(functions)]
     if tree.docstring is None and not parts:
         return None
     # Without the version: the same page has the same title in every version.
-    title = f"# {module.name} ({dependency.name})"
+    title = f"# {name} ({dependency.name})"
     opening = [docstring_markdown(tree.docstring.value)] if tree.docstring else []
     return "\n\n".join([title, *opening, *parts]) + "\n"
 
 
-def _render(member: Definition, module: Module, local: str, *, level: int) -> Iterator[str]:
+def _render(
+    member: Definition, module: Module, local: str, *, level: int, shown_path: str = ""
+) -> Iterator[str]:
     """Yield the blocks of a definition; `local` is its name within the module.
 
-    What a package re-exports is shown without a docstring, too: its signature says something.
+    `shown_path` is where it is defined, if not in the module.
+
+    What a package re-exports is shown without a docstring, too: its signature says something, and
+    so do those of a class's methods.
     """
     import griffe
 
     inner: list[str] = []
+    relations = _relations(member, module)
     if isinstance(member, griffe.Class):
         for child in _members_of_class(member):
             inner += _render(child, module, f"{local}.{child.name}", level=level + 1)
+        for base, child in _members_of_private_bases(member, module):
+            own, path = f"{local}.{child.name}", base.shown_path
+            inner += _render(child, module, own, level=level + 1, shown_path=path)
     outermost, _, rest = local.partition(".")
     is_exported = outermost in module.public_names
-    is_documented = _says_something(member) or bool(inner) or (is_exported and not rest)
+    methods = _undocumented_methods(member)
+    says_something = _says_something(member) or bool(inner or methods or relations)
+    is_class = isinstance(member, griffe.Class)
+    is_documented = says_something or ((is_exported or is_class) and not rest)
     if not is_documented or (module.is_private and not is_exported):
         return
-    public = module.public_names.get(outermost, f"{module.name}.{outermost}")
+    public = module.public_names.get(outermost, f"{module.source.name}.{outermost}")
     qualified = f"{public}.{rest}" if rest else public
+    signature = _signature(member)
+    shown_path = shown_path or module.source.shown_path
     yield f"{'#' * min(level, 6)} `{qualified}` {{#{local}}}"
-    yield _fenced([_signature(member), *_undocumented_methods(member)])
+    yield _fenced([signature.short, *methods])
     if warning := _deprecation(member):
         yield f"**Deprecated:** {warning}"
     if member.docstring is not None:
-        yield docstring_markdown(member.docstring.value)
-    yield f"Defined in {module.shown_path}, line {member.lineno}."
+        yield docstring_markdown(without_signature(member.docstring.value, name=member.name))
+    if signature.about:
+        entries = "\n".join(f"- {name}: {_one_paragraph(text)}" for name, text in signature.about)
+        yield f"**Parameters**\n\n{entries}"
+    if signature.whole != signature.short:
+        yield f"With types and defaults:\n\n{_fenced([signature.whole])}"
+    yield "\n".join([f"Defined in {shown_path}, line {member.lineno}.", *relations])
     yield from inner
+
+
+def _one_paragraph(text: str) -> str:
+    """Return a description as the text of one item of a list."""
+    return docstring_markdown(text).strip().replace("\n", "\n  ")
+
+
+def _relations(member: Definition, module: Module) -> list[str]:
+    """Return where the methods are defined that a class inherits, or that an object has."""
+    import griffe
+
+    names, here = module.names, (module.source.name, member.name)
+    if isinstance(member.parent, griffe.Class) or isinstance(member, griffe.Function):
+        return []
+    if isinstance(member, griffe.Attribute):
+        made_of = names.class_of_object(*here)
+        if made_of is None:
+            return []
+        bases = [(made_of, names.class_at(made_of)), *names.bases_of(*made_of)]
+        known, verb = set[str](), "Object of"
+    else:
+        bases, known, verb = list(names.bases_of(*here)), set(member.members), "Inherited from"
+    lines: list[str] = []
+    for place, scanned in bases:
+        inherited = [name for name in scanned.methods if name not in known][:_MOST_INHERITED]
+        known.update(inherited)
+        public = names.public_name(place)
+        is_own_name = public == f"{here[0]}.{here[1]}"  # of an object whose class is private
+        if inherited and public and not is_own_name:
+            listed = ", ".join(f"`{name}`" for name in inherited)
+            lines.append(f"\n{verb} `{public}`: {listed}.")
+    return lines
 
 
 def _fenced(signatures: Sequence[str]) -> str:
@@ -306,7 +269,7 @@ def _undocumented_methods(member: Definition) -> list[str]:
 
     if not isinstance(member, griffe.Class):
         return []
-    return [_signature(child) for child in _undocumented_functions(_members_of_class(member))]
+    return [listed_signature(child) for child in _undocumented_functions(_members_of_class(member))]
 
 
 def _undocumented_functions(members: Sequence[Definition]) -> list[griffe.Function]:
@@ -361,32 +324,63 @@ def _members_of_class(parent: griffe.Class) -> list[Definition]:
     return members
 
 
+def _members_of_private_bases(
+    member: griffe.Class, module: Module
+) -> Iterator[tuple[PythonSource, Definition]]:
+    """Yield what a class inherits from classes of other modules that have no section there."""
+    import griffe
+
+    if member.path.count(".") > module.source.name.count(".") + 1:
+        return  # a class within a class
+    names, known = module.names, set(member.members)
+    for place, _ in names.bases_of(module.source.name, member.name):
+        source = names.sources[place[0]]
+        if source is module.source or names.public_name(place):
+            continue
+        base = _parse_base(source).members.get(place[1])
+        for child in _definitions(base) if isinstance(base, griffe.Class) else ():
+            if child.name not in known:
+                known.add(child.name)
+                yield source, child
+
+
 def _definitions(parent: griffe.Module | griffe.Class) -> list[Definition]:
     """Return what a module or class itself defines publicly, in the order of its source."""
     import griffe
 
+    # A stub has overloads alone where the code has a function.
+    overloaded = [
+        overloads[0]
+        for name, overloads in parent.overloads.items()
+        if overloads and name not in parent.members
+    ]
+    for function in overloaded:
+        function.overloads = parent.overloads[function.name]
     members = [
         member
-        for name, member in parent.members.items()
+        for member in (*parent.members.values(), *overloaded)
         if isinstance(member, griffe.Class | griffe.Function | griffe.Attribute)
-        and not name.startswith("_")
+        and not member.name.startswith("_")
     ]
     return sorted(members, key=lambda member: member.lineno or 0)
 
 
-def _signature(member: Definition) -> str:
+def _signature(member: Definition) -> Signature:
     import griffe
 
     if isinstance(member, griffe.Function):
-        prefix = "async def " if "async" in member.labels else "def "
-        return f"{prefix}{member.signature()}"
+        return function_signature(member)
     if isinstance(member, griffe.Attribute):
         annotation = "" if member.annotation is None else f": {member.annotation}"
-        value = "" if member.value is None else f" = {member.value}"
-        return f"{member.name}{annotation}{value}"[:_LONGEST_VALUE]
+        value = "" if member.value is None else f" = {str(member.value)[:_LONGEST_VALUE]}"
+        text = f"{member.name}{annotation}{value}"
+        return Signature(short=text, whole=text)
     bases = ", ".join(str(base) for base in member.bases)
     head = f"class {member.name}({bases})" if bases else f"class {member.name}"
     start = member.members.get("__init__")
-    if isinstance(start, griffe.Function):
-        return f"{head}\n{start.signature(name=member.name)}"
-    return head
+    if not isinstance(start, griffe.Function):
+        return Signature(short=head, whole=head)
+    called = function_signature(start, name=member.name)
+    return Signature(
+        short=f"{head}\n{called.short}", whole=f"{head}\n{called.whole}", about=called.about
+    )
