@@ -246,3 +246,31 @@ def test_a_page_that_is_gone_is_reported_and_its_copy_kept(
     said = capsys.readouterr()
     assert code == 1
     assert "is kept; remove the page if it is gone for good" in said.out + said.err
+
+
+def test_a_list_that_is_empty_for_its_options_says_so(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(shell, "sites", "list", "--status", "failed") == 0
+    assert "No websites." in capsys.readouterr().out
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+    capsys.readouterr()
+
+    assert run(shell, "sites", "list", "--status", "failed") == 0
+
+    assert capsys.readouterr().out == "None of 1 website is listed by these options.\n"
+
+
+def test_refreshing_a_page_that_is_gone_fails(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.site.pages["/apples"] = "<title>Apples</title><main><p>Apples are red.</p></main>"
+    url = shell.site.url("/apples")
+    assert run(shell, "sites", "add", url) == 0
+    assert run(shell, "sites", "show", url) == 0
+    assert "refreshes  not by itself" in capsys.readouterr().out
+    del shell.site.pages["/apples"]
+
+    assert run(shell, "sites", "refresh", url) == 1
+
+    assert "gone" in capsys.readouterr().out

@@ -110,20 +110,91 @@ def test_a_file_that_cannot_be_read_is_told_and_its_stored_page_kept(
     assert found["sources"][0]["url"] == (folder / "storage.html").as_uri()
 
 
-def test_asking_files_of_which_some_cannot_be_read_names_them_and_is_a_failure(
+def test_files_of_a_folder_that_cannot_be_read_are_warnings_and_named_ones_failures(
     shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = folder / "broken.html"
+    broken, empty = folder / "broken.html", folder / "empty.md"
     broken.write_bytes(bytes(range(32)) * 100)
+    empty.write_text("\n", encoding="utf-8")
+    storage = str(folder / "storage.html")
 
     code, found = run_json(capsys, shell, "ask", str(folder), QUESTION)
+    named, of_named = run_json(capsys, shell, "ask", storage, str(broken), QUESTION)
     alone = main(["ask", str(broken), QUESTION, *shell.options])
 
-    assert code == 1
+    assert (code, "failures" in found) == (0, False)
     assert found["evidence"]
-    assert [failure["url"] for failure in found["failures"]] == [broken.as_uri()]
+    assert sorted(each["url"] for each in found["warnings"]) == [broken.as_uri(), empty.as_uri()]
+    assert not any("JavaScript" in each["suggestion"] for each in found["warnings"])
+    assert named == 1
+    assert [failure["url"] for failure in of_named["failures"]] == [broken.as_uri()]
     assert alone == 1
     assert f"{broken.as_uri()} is binary" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_read_is_named_once(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "empty.md").write_text("", encoding="utf-8")
+
+    assert main(["ask", str(folder), QUESTION, *shell.options]) == 0
+
+    [line] = [line for line in capsys.readouterr().out.split("\n") if "Not read" in line]
+    assert line.count("empty.md") == 1
+
+
+def test_an_empty_file_of_a_folder_is_skipped_and_a_damaged_one_fails_the_ingest(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = folder / "empty.md"
+    empty.write_text("", encoding="utf-8")
+
+    code, first = run_json(capsys, shell, "ingest", str(folder))
+    alone = main(["ingest", str(empty), *shell.options])
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 damaged")
+    capsys.readouterr()
+    second, report = run_json(capsys, shell, "ingest", str(folder))
+
+    assert (code, first["paths"][0]["skipped"], first["paths"][0]["failed"]) == (0, 1, 0)
+    assert alone == 1
+    assert (second, report["paths"][0]["skipped"], report["paths"][0]["failed"]) == (1, 1, 1)
+    assert "damaged" in report["paths"][0]["failures"][0]["suggestion"]
+
+
+def test_what_a_file_held_before_it_was_emptied_is_no_longer_quoted(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage = folder / "storage.html"
+    run_json(capsys, shell, "ingest", str(folder))
+    storage.write_text("", encoding="utf-8")
+
+    _, found = run_json(capsys, shell, "ask", str(folder), QUESTION)
+
+    assert storage.as_uri() not in [source["url"] for source in found["sources"]]
+
+
+@pytest.mark.parametrize("command", [["ask", "{site}", QUESTION], ["ingest", "{site}"]])
+def test_a_database_in_a_folder_that_is_not_there_is_refused(
+    command: list[str], shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    database = tmp_path / "typo" / "index.db"
+    arguments = [word.replace("{site}", shell.site.url("/storage")) for word in command]
+
+    assert main([*arguments, "--database", str(database)]) == 1
+
+    assert "there is no folder" in capsys.readouterr().err
+    assert not database.parent.exists()
+
+
+def test_a_new_database_is_announced_once(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ingest = ["ingest", shell.site.url("/storage"), *shell.options[2:]]
+    ingest += ["--database", str(tmp_path / "new.db")]
+
+    said = [(main(ingest), capsys.readouterr().err)[1] for _ in range(2)]
+
+    assert said == [f"citewell: making a new library in {tmp_path / 'new.db'}\n", ""]
 
 
 def test_links_between_files_lead_to_their_pages(

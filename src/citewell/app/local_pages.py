@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.app.late_ingester import LateIngester
 from citewell.app.page_sync import Corpus, OwnPage, SyncReport, sync_pages
 from citewell.app.pages import stored_below
-from citewell.core.errors import CitewellError, InvalidArgument
+from citewell.core.errors import CitewellError, EmptyPage, InvalidArgument
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.local_files import file_url, find_local_pages, folder_url, read_local_page
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 
-__all__ = ["SyncReport", "index_path", "open_late_corpus", "url_prefix"]
+__all__ = [
+    "SyncReport",
+    "index_path",
+    "is_only_a_warning",
+    "open_late_corpus",
+    "url_prefix",
+]
 
 
 def url_prefix(path: Path) -> str:
@@ -75,6 +81,15 @@ async def index_path(
         force=force,
         on_progress=on_progress,
     )
+
+
+def is_only_a_warning(path: Path, error: CitewellError, *, reads_all: bool) -> bool:
+    """Return whether work on a path is done although a file could not be read.
+
+    What a person names must be readable. In a folder an empty file is a placeholder; a damaged
+    one matters to work that is to read all of the folder.
+    """
+    return path.is_dir() and (isinstance(error, EmptyPage) or not reads_all)
 
 
 async def _forget(corpus: Corpus, path: Path) -> int:

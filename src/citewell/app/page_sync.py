@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from citewell.app.releases import StoredCorpus
-from citewell.core.errors import CitewellError
+from citewell.core.errors import CitewellError, EmptyPage, ExtractionError
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageInfo, SearchFilter
@@ -62,7 +62,7 @@ class SyncReport:
     unchanged: int
     deleted: int
     failed: dict[str, CitewellError]
-    """Why, for each URL."""
+    """Why, for each URL; what an empty file held before is deleted, other copies are kept."""
 
 
 async def sync_pages(
@@ -86,6 +86,7 @@ async def sync_pages(
     changed = [page for page in pages if force or not _is_as(stored.get(page.url), page, tags)]
     written: list[PageInfo] = []
     failed: dict[str, CitewellError] = {}
+    emptied: list[str] = []
     bytes_read = 0
     being_read: dict[str, None] = {}
     limit = anyio.Semaphore(PARALLEL_PAGES)
@@ -112,7 +113,9 @@ async def sync_pages(
                 outcome = await _store_page(corpus, page, tags=tags)
             except CitewellError as error:
                 logger.warning("%s is not in the corpus: %s", page.url, error.message)
-                failed[page.url] = error
+                failed[page.url] = _of_a_file(error, page.url)
+                if isinstance(error, EmptyPage) and page.url in stored:
+                    emptied.append(page.url)
             else:
                 if outcome is not None and outcome.page is not None:
                     written.append(outcome.page)
@@ -123,7 +126,7 @@ async def sync_pages(
     async with anyio.create_task_group() as tasks:
         for page in changed:
             tasks.start_soon(store, page)
-    gone = stored.keys() - {page.url for page in pages}
+    gone = {*emptied, *(stored.keys() - {page.url for page in pages})}
     for url in gone:
         await corpus.store.delete_page(stored[url].source_id)
     if changed or gone:
@@ -154,6 +157,18 @@ async def _store_page(
     if fetched is None:
         return None
     return await corpus.ingester.ingest_fetched(fetched, project=corpus.settings.project, tags=tags)
+
+
+def _of_a_file(error: CitewellError, url: str) -> CitewellError:
+    """Return the error of a page in the words for a file, which needs no site and no script."""
+    if not url.startswith("file:///") or not isinstance(error, (EmptyPage, ExtractionError)):
+        return error
+    if isinstance(error, EmptyPage):
+        said = f"{url} holds no text"
+        advice = "Write something into the file, or leave it out. A scan needs OCR first."
+        return EmptyPage(said, suggestion=advice)
+    advice = "The file may be damaged: open it in another program, or leave it out."
+    return ExtractionError(error.message, suggestion=advice)
 
 
 def _file_name(url: str) -> str:

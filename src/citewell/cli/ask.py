@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.local_paths import expand_arguments, local_paths, no_match
 from citewell.cli.parser import number_between
-from citewell.cli.tool_call import call_tool
+from citewell.cli.tool_call import Unread, call_tool
 from citewell.core.errors import InvalidArgument, UnsupportedContent
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.app.open import App
-    from citewell.cli.tool_call import Failures
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
@@ -122,26 +121,31 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
     )
 
 
-async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> Failures:
+async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> Unread:
     """Bring the index into step with the files; return those that could not be read.
 
     Raises:
         UnsupportedContent: none could be read.
     """
-    from citewell.app.local_pages import index_path, open_late_corpus
+    from citewell.app.local_pages import index_path, is_only_a_warning, open_late_corpus
 
     corpus = await open_late_corpus(app)
-    reports = [await index_path(corpus, path, on_progress=on_progress) for path in paths]
-    failed = {url: error for report in reports for url, error in report.failed.items()}
-    if failed and not any(report.pages or report.unchanged for report in reports):
-        reason = next(iter(failed.values())).message
+    reports = [(path, await index_path(corpus, path, on_progress=on_progress)) for path in paths]
+    failed = {url: error for _, report in reports for url, error in report.failed.items()}
+    if failed and not any(report.pages or report.unchanged for _, report in reports):
+        reason = next(iter(failed.values()))
+        said = reason.message
         if len(failed) > 1:
-            reason = f"none of the {len(failed)} files can be read; the first: {reason}"
-        raise UnsupportedContent(reason)
-    return [
-        {"url": url, "reason": error.message, "suggestion": error.suggestion}
-        for url, error in failed.items()
-    ]
+            said = f"none of the {len(failed)} files can be read; the first: {said}"
+        raise UnsupportedContent(said, suggestion=reason.suggestion)
+    failures: list[dict[str, str]] = []
+    warnings: list[dict[str, str]] = []
+    for path, report in reports:
+        for url, error in report.failed.items():
+            shape = {"url": url, "reason": error.message, "suggestion": error.suggestion}
+            is_warning = is_only_a_warning(path, error, reads_all=False)
+            (warnings if is_warning else failures).append(shape)
+    return Unread(failures=failures, warnings=warnings)
 
 
 def _check_positions(urls: list[str], question: str) -> None:

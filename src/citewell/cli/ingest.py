@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from citewell.app.local_pages import SyncReport
     from citewell.app.open import App
     from citewell.app.parts import Parts
     from citewell.core.progress import OnProgress
@@ -45,7 +46,8 @@ indexed and fresh is kept as it is. One URL that fails does not stop the others.
 URL stands for a whole site, found by llms.txt, objects.inv, sitemap or links; a run that was
 stopped continues where it left off. A file or a folder of this machine is read as it is now;
 files that have gone leave the index. A pattern such as 'docs/*.md' stands for the files it
-matches, and `-` for URLs or paths from stdin, one a line. If anything fails, the exit code is 1."""
+matches, and `-` for URLs or paths from stdin, one a line. If anything fails, the exit code is 1;
+empty files of a folder are skipped."""
 
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
@@ -174,24 +176,39 @@ async def _ingest_files(
         waiting = sum(page.chunks for page in report.pages)
         source_ids = [page.source_id for page in report.pages]
         await _embed(parts, source_ids, waiting, on_progress)
-        counts = {
-            "indexed": len(report.pages),
-            "unchanged": report.unchanged,
-            "removed": report.deleted,
-            "failed": len(report.failed),
-        }
-        lines.append(f"{path}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
-        lines += [
-            f"- failed: {name_page(url, error.message)}\n  try: {error.suggestion}"
-            for url, error in report.failed.items()
-        ]
-        failures = [
-            {"url": url, "error": error.message, "suggestion": error.suggestion}
-            for url, error in report.failed.items()
-        ]
-        shapes.append({"path": str(path), **counts, "failures": failures})
+        shape, said = _report_of(path, report)
+        shapes.append(shape)
+        lines += said
     has_failed = any(shape["failed"] for shape in shapes)
     return Outcome(text="\n".join(lines), structured={"paths": shapes}, has_failed=has_failed)
+
+
+def _report_of(path: Path, report: SyncReport) -> tuple[dict[str, Any], list[str]]:
+    """Return what was done with a path, as plain values and as lines."""
+    from citewell.app.local_pages import is_only_a_warning
+
+    failures: list[dict[str, str]] = []
+    warnings: list[dict[str, str]] = []
+    said: list[str] = []
+    for url, error in report.failed.items():
+        is_warning = is_only_a_warning(path, error, reads_all=True)
+        shape = {"url": url, "error": error.message, "suggestion": error.suggestion}
+        (warnings if is_warning else failures).append(shape)
+        said.append(
+            f"- {'skipped' if is_warning else 'failed'}: {name_page(url, error.message)}\n"
+            f"  try: {error.suggestion}"
+        )
+    counts = {
+        "indexed": len(report.pages),
+        "unchanged": report.unchanged,
+        "removed": report.deleted,
+        "skipped": len(warnings),
+        "failed": len(failures),
+    }
+    shown = ", ".join(f"{name} {count}" for name, count in counts.items())
+    whole: dict[str, Any] = {"path": str(path), **counts}
+    whole |= {"failures": failures, "warnings": warnings}
+    return whole, [f"{path}: {shown}", *said]
 
 
 async def _embed(

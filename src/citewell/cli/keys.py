@@ -209,7 +209,9 @@ def _print_new(new: NewKey, *, as_json: bool) -> None:
     print_text(
         f"{new.token}\n\n"
         f"This is the key {new.key.name!r}. It is not shown again; clients send it as\n"
-        "  Authorization: Bearer KEY   or   Authorization: Bearer user:agent@KEY"
+        "  Authorization: Bearer KEY\n"
+        "A client that serves several people can say who asks, so that each has their own\n"
+        "questions and citations: Authorization: Bearer USER:AGENT@KEY, with names of your choice."
     )
 
 

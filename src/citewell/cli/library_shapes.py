@@ -148,7 +148,7 @@ def website_text(view: WebsiteView) -> str:
         "language": website.language or "-",
         "fetched": _day(website.fetched_at) + (" (stale)" if view.is_stale else ""),
         "tags": ", ".join(website.tags),
-        "refreshed": _every(website.refresh_seconds),
+        "refreshes": _every(website.refresh_seconds),
         "work": None if job is None else f"job {job.job_id}, {job.state}, {progress_text(job)}",
     }
     shown = _named_lines(lines)
@@ -160,7 +160,7 @@ def website_text(view: WebsiteView) -> str:
 def _every(seconds: float | None) -> str:
     """Return how often something happens, in the largest unit that fits."""
     if seconds is None:
-        return "never"
+        return "not by itself"
     unit = next((unit for unit in _SECONDS if seconds % _SECONDS[unit] == 0), "second")
     count = seconds / _SECONDS.get(unit, 1)
     return f"every {unit}" if count == 1 else f"every {count:g} {unit}s"

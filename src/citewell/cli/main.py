@@ -84,6 +84,8 @@ READ_DATABASE = frozenset(
 )
 """These refuse a database that does not exist: it would be made, and be empty."""
 _FILLS_DATABASE = frozenset({("sites", "add"), ("keys", "create")})
+_BEGINS_DATABASE = frozenset({"ask", "ingest", "sync", "check", "import"})
+"""These make the database that is named, but not the folder that it is to be in."""
 
 EXIT_TOOL_ERROR = 1
 EXIT_USAGE = 2
@@ -211,6 +213,10 @@ def _run_command(arguments: argparse.Namespace) -> int:
         from citewell.cli.database import refuse_missing_database
 
         refuse_missing_database(settings.database_url)
+    elif arguments.command in _BEGINS_DATABASE or does in _FILLS_DATABASE:
+        from citewell.cli.database import announce_new_database
+
+        announce_new_database(settings.database_url)
     return load_command(arguments.command).run(arguments, settings)
 
 

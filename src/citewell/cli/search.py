@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.local_paths import named_pages
 from citewell.cli.parser import number_between
-from citewell.cli.tool_call import call_tool
+from citewell.cli.tool_call import Unread, call_tool
 from citewell.core.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from citewell.app.open import App
-    from citewell.cli.tool_call import Failures
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
@@ -68,7 +67,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
 
-async def _find_missing(named: Mapping[str, str], app: App, on_progress: OnProgress) -> Failures:
+async def _find_missing(named: Mapping[str, str], app: App, on_progress: OnProgress) -> Unread:
     """Return the pages that are not indexed, of those that are named by a URL or a path.
 
     Raises:
@@ -94,7 +93,9 @@ async def _find_missing(named: Mapping[str, str], app: App, on_progress: OnProgr
             suggestion=f"Run `citewell ingest {missing[0].rstrip('*')}` first. "
             "`citewell status` shows what is indexed.",
         )
-    return [
-        {"url": name, "reason": "it is not indexed", "suggestion": f"Run `citewell ingest {name}`."}
-        for name in missing
-    ]
+    return Unread(
+        failures=[
+            {"url": name, "reason": "it is not indexed", "suggestion": f"`citewell ingest {name}`"}
+            for name in missing
+        ]
+    )

@@ -305,8 +305,13 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
         limit=arguments.limit,
         offset=arguments.offset,
     )
-    listing = await list_websites(await app.open(*READ_NEEDS), query)
+    parts = await app.open(*READ_NEEDS)
+    listing = await list_websites(parts, query)
     text = "No websites. Add one with `citewell sites add URL`."
+    if arguments.status or arguments.type or arguments.offset:
+        everything = WebsiteQuery(project=query.project, limit=1)
+        total = (await list_websites(parts, everything)).total
+        text = f"None of {counted(total, 'website')} is listed by these options." if total else text
     if listing.websites:
         shown = query.offset + len(listing.websites)
         table = websites_table([view.website for view in listing.websites])
@@ -341,7 +346,9 @@ async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgr
         )
         report = done.report
         pages = [] if report is None else await failed_pages_of(parts, done.website)
-        has_failed = has_failed or bool(pages) or done.job.state == "failed"
+        # A page that is gone is removed, which the job succeeds in, and still no longer there.
+        is_lost = done.job.state == "failed" or done.website.status == "failed"
+        has_failed = has_failed or bool(pages) or is_lost
         shape = website_shape(await view_website(parts, website.source_id, project=project))
         shape |= {"report": report and report_shape(report), "failures": failure_shapes(pages)}
         shapes.append(shape)

@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from citewell.cli.openings import with_openings, with_pair_openings
+from citewell.cli.shell_errors import name_page
 from citewell.cli.work import Outcome, run_work
+from citewell.core.frozen import frozen
 from citewell.core.records import Caller
 
 if TYPE_CHECKING:
@@ -20,10 +22,18 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.tools.tool import Tool
 
-    # Pages that were asked for and are not there: `url`, `reason` and `suggestion` of each.
-    Failures = Sequence[Mapping[str, str]]
-    Beforehand = Callable[[App, OnProgress], Awaitable[Failures]]
+    Beforehand = Callable[[App, OnProgress], Awaitable["Unread"]]
     Show = Callable[[Mapping[str, Any]], None]
+
+
+@frozen
+class Unread:
+    """Pages that could not be got: the `url`, `reason` and `suggestion` of each."""
+
+    failures: Sequence[Mapping[str, str]] = ()
+    """Those that were asked for."""
+    warnings: Sequence[Mapping[str, str]] = ()
+    """Those that were only found in what was asked for."""
 
 
 def call_tool(
@@ -39,7 +49,8 @@ def call_tool(
     """Call a tool of a toolset, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
-    `beforehand` does what the call relies on, and returns the pages that it could not get.
+    `beforehand` does what the call relies on, and returns the pages that it could not get; those
+    that are warnings are listed, but do not make the call fail.
     `show` prints the structured result for a person at a terminal.
 
     Raises:
@@ -73,19 +84,22 @@ class _Call:
         registry = limited_registry([tool], app.settings)
         # A wrong setting is raised here; inside a call it would become the call's result.
         await app.open(*tool.needs)
-        missing = [] if self.beforehand is None else await self.beforehand(app, on_progress)
+        unread = await self.beforehand(app, on_progress) if self.beforehand else Unread()
         caller = Caller(session="cli", project=app.settings.project)
         result = await registry.call(
             self.name, self.given, app=app, caller=caller, on_progress=on_progress
         )
         structured = dict(result.structured)
         # A page that was asked for and not read is a failure, also beside an answer.
-        failures = [*(structured.get("failures") or ()), *missing]
+        failures = [*(structured.get("failures") or ()), *unread.failures]
         if failures:
             structured["failures"] = failures
+        if unread.warnings:
+            structured["warnings"] = list(unread.warnings)
         # The tool reports only its own failures, not the files that are missing here.
+        missing = [*unread.failures, *unread.warnings]
         unsaid = [page for page in missing if page["url"] not in result.text]
-        lines = [f"\nNot read: {page['url']} — {page['reason']}" for page in unsaid]
+        lines = [f"\nNot read: {name_page(page['url'], page['reason'])}" for page in unsaid]
         shown = structured
         if self.show is not None and not result.is_error:
             store = (await app.open("store")).store
