@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -183,7 +183,12 @@ def read_written(path: Path = QUESTIONS) -> list[Written]:
 
 def held_out_questions() -> list[AskedQuestion]:
     """Return the questions of the sites that are held out, as bench/questions.py asks them."""
-    written = [each for each in read_written() if each.site in HELD_OUT]
+    return written_questions(HELD_OUT)
+
+
+def written_questions(names: Collection[str]) -> list[AskedQuestion]:
+    """Return the questions about these sites as bench/questions.py asks them."""
+    written = [each for each in read_written() if each.site in names]
     return [
         AskedQuestion(
             line=line,

@@ -180,3 +180,55 @@ def test_japanese_put_otherwise_is_found_by_its_letters() -> None:
     shared = rows[:, FEATURES.index("letter_coverage")]
 
     assert shared[0] > shared[1]
+
+
+async def test_the_longer_a_question_the_more_words_and_vectors_alone_decide() -> None:
+    named = found(
+        "Colonies of the grey heron are counted in April.",
+        title="Herons nest",
+        heading="Herons nest",
+        word_score=8.0,
+        vector_score=0.70,
+        source_id=1,
+    )
+    told = found(
+        "Sticks that fall are carried up again while the young are small.",
+        word_score=6.0,
+        vector_score=0.76,
+        source_id=2,
+    )
+    short, long = [
+        await score(question, named, told)
+        for question in (
+            "Where do herons nest?",
+            "Where do herons nest? Every morning fresh twigs lie below the same old tree near our "
+            "pond, and by the evening somebody has lifted most of them into the crown again.",
+        )
+    ]
+
+    assert short[0] > short[1]
+    assert long[1] > long[0]
+
+
+async def test_in_a_long_question_release_notes_stay_behind_the_page_that_explains() -> None:
+    text = "The copy function accepts an argument that follows links."
+    noting, explaining = await score(
+        "Our nightly job moves two terabytes between disks and every link arrives as a full file, "
+        "so space runs out. Which argument of the copy function follows symbolic links?",
+        found(
+            text,
+            url="https://docs.example/whatsnew/3.8.html",
+            word_score=6.1,
+            vector_score=0.8,
+            source_id=1,
+        ),
+        found(
+            text,
+            url="https://docs.example/library/copy.html",
+            word_score=6.0,
+            vector_score=0.8,
+            source_id=2,
+        ),
+    )
+
+    assert explaining > noting

@@ -80,6 +80,21 @@ async def test_sentences_are_embedded_only_where_no_reader_read_them() -> None:
     assert (embedded_after_reading, embedder.embedded) == (0, 2)
 
 
+async def test_the_reader_reads_few_units_of_the_best_passages() -> None:
+    query = parse_query("What happens when the buoy's memory is full?")
+    embedder = GraniteEmbedder(threads=1)
+    text = "There are two ways. When it is full, the newest burst takes the place of the oldest."
+    passages = [PassageText(text=text, path=(f"Chapter {at}",)) for at in range(12)]
+    rows = span_features(query, passages)
+
+    reads = await read_best(query, passages, rows, embedder=embedder)
+    await embedder.aclose()
+
+    # In each the second sentence is the better one by its words; the first is read of few.
+    assert [at for at, unit in reads if unit == 1] == list(range(10))
+    assert [at for at, unit in reads if unit == 0] == list(range(6))
+
+
 async def test_of_two_pages_that_answer_alike_the_one_that_was_named_is_quoted_first() -> None:
     question = "What happens when the buoy's memory is full?"
     pages = (

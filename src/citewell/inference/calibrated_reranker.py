@@ -2,7 +2,8 @@
 
 Boosted trees over the features of `reranker_features`, fitted by bench/fit_reranker.py, which
 writes them beside this module. They only correct a plain blend of word and vector scores, so a
-list unlike any that was fitted still comes out in a sensible order.
+list unlike any that was fitted still comes out in a sensible order. The longer a question, the less
+they count: on developers' questions the blend by itself is better (bench/reports/ranking.md).
 """
 
 from __future__ import annotations
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 WEIGHTS_FILE = "calibrated_reranker.json"
 _NODE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 ODDS_TERMS = ("own score", "the whole list", "lead on the second page", "fourth page", "constant")
+
+# Fitted to whole pages and mostly short queries, the trees say the less about which chunk answers
+# the longer the question: up to so many words they count in full, from so many on not at all.
+_SHORT_QUESTION, _LONG_QUESTION = 8, 14
+# What release notes and indexes, which mention everything, lose there instead.
+_LISTING_COST = 2.0
+# With more candidates than that without a vector, the blend is one of words alone.
+_MOST_MISSING_VECTORS = 0.5
 
 Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -59,14 +68,22 @@ class RerankerWeights:
 
     def score(self, rows: Matrix) -> Matrix:
         """Return a score per row of features; only its order within a list has a meaning."""
+        scores: Matrix = self.corrections(rows) + self.blend(rows)
+        return scores
+
+    def blend(self, rows: Matrix) -> Matrix:
+        """Return what words and vectors say of each row, as the trees take it."""
+        return self.blend_weight * rows[:, FEATURES.index("blend")]
+
+    def corrections(self, rows: Matrix) -> Matrix:
+        """Return what the trees add to the blend of each row."""
         place = np.tile(self.roots, (len(rows), 1))
         row = np.arange(len(rows))[:, None]
         for _ in range(self.depth):
             goes_left = rows[row, self.feature[place]] <= self.threshold[place]
             place = np.where(goes_left, self.left[place], self.right[place])
-        blend = rows[:, FEATURES.index("blend")]
-        scores: Matrix = self.value[place].sum(axis=1) + self.blend_weight * blend
-        return scores
+        added: Matrix = self.value[place].sum(axis=1)
+        return added
 
     def odds(self, scores: Matrix, page_scores: Matrix) -> Matrix:
         """Return calibrated log-odds; `page_scores` are the best score of each page of the list."""
@@ -163,10 +180,29 @@ def _probabilities(
 ) -> list[float]:
     if not candidates:
         return []
-    scores = weights.score(feature_rows(query, candidates))
+    rows = feature_rows(query, candidates)
+    corrections, blend = weights.corrections(rows), weights.blend(rows)
+    scores = corrections + blend
     best: dict[int, float] = {}
     for candidate, score in zip(candidates, scores, strict=True):
         page = candidate.chunk.source_id
         best[page] = max(best.get(page, -np.inf), float(score))
     odds = weights.odds(scores, np.array(list(best.values())))
-    return [float(probability) for probability in 1.0 / (1.0 + np.exp(-odds))]
+    probabilities = 1.0 / (1.0 + np.exp(-odds))
+    # A probability says how often a chunk in this place is right, whoever stands there.
+    share = _share_of_corrections(rows)
+    mentions = _LISTING_COST * rows[:, FEATURES.index("listing_page")]
+    standing = blend + share * corrections - (1 - share) * mentions
+    order = np.argsort(-standing, kind="stable")
+    placed = np.empty_like(probabilities)
+    placed[order] = np.sort(probabilities)[::-1]
+    return [float(probability) for probability in placed]
+
+
+def _share_of_corrections(rows: Matrix) -> float:
+    """Return how far the trees count in the order of candidates: in full unless vectors decide."""
+    if rows[:, FEATURES.index("vector_missing")].mean() > _MOST_MISSING_VECTORS:
+        return 1.0
+    bigrams = rows[0, FEATURES.index("bigram_share")]
+    words = (2 ** rows[0, FEATURES.index("query_length")] - 1) * (1 - bigrams)
+    return float(np.clip((_LONG_QUESTION - words) / (_LONG_QUESTION - _SHORT_QUESTION), 0.0, 1.0))

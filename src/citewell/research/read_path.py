@@ -6,6 +6,7 @@ chunks, `answer.quote` picks what is quoted of them, `support` says whether that
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, islice, zip_longest
@@ -43,9 +44,13 @@ SPAN_CHUNKS = 20
 # beside a reader's odds they find no more answers (bench/reports/questions.md).
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
-# Units that the reader reads, the best by their words: about 4 ms each. They answer about as
-# often as all units of the best eight chunks, for less CPU (bench/reports/questions.md).
-_READ_UNITS = 20
+# What the reader reads: units that the words put first, of the best passages, where one counts less
+# the lower its passage stands. A passage is read with the question and its headings, so that units
+# of few passages are cheaper than as many of twenty, and they answer as often
+# (bench/reports/questions.md).
+_READ_UNITS = 16
+_READ_PASSAGES = 10
+_PLACE_WEIGHT = 0.7
 # What speaks for a unit of a page that the caller named, in log-odds: given the right page `answer`
 # has .383 instead of .333 of the answers first on the latest sites, and .567 instead of .533 on the
 # newest; given an index page, as many as without.
@@ -135,11 +140,16 @@ async def judge_parts(
 async def read_best(
     query: Query, passages: Sequence[PassageText], rows: SpanRows, *, embedder: Embedder | None
 ) -> dict[Place, float]:
-    """Return the reader's log-odds for the units that the words put first; none without one."""
+    """Return the reader's log-odds for the units worth reading; none without a reader.
+
+    `passages` come best first.
+    """
     if not isinstance(embedder, Reader) or not embedder.supports(query.written):
         return {}
-    best = rank_spans(query, passages, rows=rows)[:_READ_UNITS]
-    places = sorted((span.passage, span.unit) for span in best)
+    ranked = rank_spans(query, passages, rows=rows)
+    spans = [span for span in ranked if span.passage < _READ_PASSAGES]
+    spans.sort(key=lambda span: _PLACE_WEIGHT * math.log1p(span.passage) - span.score)
+    places = sorted((span.passage, span.unit) for span in spans[:_READ_UNITS])
     by_passage = [
         _units_of(passages[place], [unit for _, unit in own])
         for place, own in groupby(places, key=itemgetter(0))
