@@ -432,6 +432,9 @@ SHOWING: tuple[Case, ...] = (
         "@layer a{.note{display:none}} .note{display:block}",
     ),
     *_bodies(
+        "<style>.card:hover{transform:rotateY(180deg)}</style>"
+        "<div class=card style='transform-style:preserve-3d'><p style='backface-visibility:hidden;"
+        "transform:rotateY(180deg)'>SENTENCE</p></div>",
         "<details><summary>More</summary><p>SENTENCE</p></details>",
         "<details><summary>More</summary><details><summary>x</summary>SENTENCE</details></details>",
         "<p aria-hidden=true>SENTENCE</p>",

@@ -60,9 +60,27 @@
     const blur = /\bblur\(([\d.]+)px\)/.exec(style.filter);
     if (blur && parseFloat(blur[1]) >= MUCH_BLUR) return true;
     const mask = style.maskImage || style.webkitMaskImage || "none";
+    if (mask !== "none") {
+      const sizes = numbers(style.maskSize || style.webkitMaskSize || "");
+      if (sizes.some((size) => parseFloat(size) <= LEAST_PIXELS)) return true;
+      const places = numbers(style.maskPosition || style.webkitMaskPosition || "");
+      const isOnce = (style.maskRepeat || style.webkitMaskRepeat || "").includes("no-repeat");
+      if (isOnce && places.some((place) => Math.abs(parseFloat(place)) >= 1000)) return true;
+    }
     if (!/gradient\(/.test(mask)) return false;
     const stops = colours.coloursOf(mask);
     return stops.length > 0 && stops.every((colour) => colour[3] < colours.LEAST_ALPHA);
+  };
+  // Behind the eye of the viewer, or turned away from it for good: who can turn a card sees its back.
+  const isTurnedAway = (style, around) => {
+    const [axis, angle] = style.rotate.split(" ").length === 2 ? style.rotate.split(" ") : ["", style.rotate];
+    const steps = [style.translate, style.rotate, style.scale, style.transform];
+    if (steps.every((step) => !step || step === "none")) return false;
+    const matrix = new DOMMatrix();
+    if (around.perspective >= 0) matrix.m34 = -1 / Math.max(around.perspective, 1);
+    if (/^-?\d/.test(angle) && !angle.includes(" ")) matrix.multiplySelf(new DOMMatrix(`rotate${axis}(${angle})`));
+    if (/^matrix/.test(style.transform)) matrix.multiplySelf(new DOMMatrix(style.transform));
+    return matrix.m44 <= 0 || (style.backfaceVisibility === "hidden" && matrix.m33 < 0 && !around.canTurn);
   };
   const fadesIn = (style) =>
     style.animationName !== "none" || style.transitionDuration.split(",").some((time) => parseFloat(time) > 0);
@@ -176,9 +194,12 @@
     const style = view.getComputedStyle(element);
     if (style.display === "none" || style.contentVisibility === "hidden") return;
     const opacity = around.opacity * (fadesIn(style) || lenient ? 1 : parseFloat(style.opacity));
-    if (opacity < colours.LEAST_ALPHA || isFilteredAway(style) || isClippedAway(element, style)) return;
+    if (opacity < colours.LEAST_ALPHA || isFilteredAway(style) || isTurnedAway(style, around)) return;
+    if (isClippedAway(element, style)) return;
     const place = {
       opacity,
+      perspective: parseFloat(style.perspective),
+      canTurn: style.transformStyle === "preserve-3d",
       backdrop: backdropWithin(style, around.backdrop),
       clip: clipWithin(element, style, around, view),
       isFixed: around.isFixed || style.position === "fixed",

@@ -34,7 +34,7 @@ _LENGTHS = frozenset(
 _PROPERTIES = _LENGTHS | frozenset(
     "display visibility content-visibility color -webkit-text-fill-color background-color "
     "background-image background-clip opacity filter mask-image mask-size mask-position "
-    "mask-repeat transform translate scale rotate perspective backface-visibility "
+    "mask-repeat transform translate scale rotate perspective backface-visibility transform-style "
     "zoom position clip clip-path overflow overflow-x overflow-y line-height contain z-index "
     "white-space transition animation -webkit-text-security".split()
 )
@@ -57,6 +57,7 @@ _ALIASES = {
     "-webkit-mask-position": "mask-position",
     "-webkit-mask-repeat": "mask-repeat",
     "-webkit-perspective": "perspective",
+    "-webkit-transform-style": "transform-style",
     "-webkit-backface-visibility": "backface-visibility",
     "-webkit-clip-path": "clip-path",
     "-webkit-transform": "transform",

@@ -64,6 +64,8 @@ class Style:
     opacity: float = 1.0
     height: float | None = None
     perspective: float | None = None
+    can_turn: bool = False
+    """Whether it is a card with two sides."""
     is_text_moved_away: bool = False
     is_cut_from_backdrop: bool = False
     """Whether the background shows through the letters."""
@@ -107,7 +109,8 @@ def compute(declared: Mapping[str, str], around: Style, *, is_page: bool) -> Sty
         style = replace(style, opacity=around.opacity * min(max(opacity, 0.0), 1.0))
     height = as_pixels(declared.get("height", ""), Scale(percent_of=WINDOW_HEIGHT))
     perspective = as_pixels(declared.get("perspective", ""), Scale())
-    return replace(style, height=height, perspective=perspective)
+    can_turn = declared.get("transform-style") == "preserve-3d"
+    return replace(style, height=height, perspective=perspective, can_turn=can_turn)
 
 
 def with_variables(declared: Mapping[str, str], style: Style) -> Style:
@@ -128,7 +131,7 @@ def is_box_hidden(declared: Mapping[str, str], style: Style, around: Style) -> b
     if _is_behind_backdrop(declared, around):
         return True
     return (
-        is_transformed_away(declared, around.perspective)
+        is_transformed_away(declared, perspective=around.perspective, can_turn=around.can_turn)
         or is_out_of_window(declared, style.font_pixels)
         or is_clipped_away(declared)
         or is_filtered_away(declared)

@@ -30,10 +30,13 @@ _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _MAX_FUNCTIONS = 50
 
 
-def is_transformed_away(declared: Mapping[str, str], perspective: float | None = None) -> bool:
+def is_transformed_away(
+    declared: Mapping[str, str], *, perspective: float | None = None, can_turn: bool = False
+) -> bool:
     """Return whether transforms make a box vanish, take it out of the window or turn it away.
 
-    `perspective` is that of the box around. What cannot be evaluated changes nothing.
+    `perspective` is that of the box around; `can_turn` says that it is a card with two sides, whose
+    reader turns it. What cannot be evaluated changes nothing.
     """
     functions = [
         node for node in components(declared.get("transform", "")) if node.type == "function"
@@ -48,7 +51,7 @@ def is_transformed_away(declared: Mapping[str, str], perspective: float | None =
     for node in functions[:_MAX_FUNCTIONS]:
         parts = [part[0] for part in arguments(node) if part]
         matrix = _product(matrix, _function_matrix(node.lower_name, parts))
-    if declared.get("backface-visibility") == "hidden" and matrix[2][2] < 0:
+    if declared.get("backface-visibility") == "hidden" and matrix[2][2] < 0 and not can_turn:
         return True
     return _is_out_of_sight(matrix)
 
