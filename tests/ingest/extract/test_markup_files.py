@@ -262,6 +262,11 @@ HIDDEN_IN_ASCIIDOC = (
     "ifeval::[nonsense]\nHIDDEN\nendif::[]",
     '++++\n<p style="display:none">HIDDEN</p>\n\n<p hidden>HIDDEN [a](b)</p>\n++++',
     "{set:HIDDEN:words}{counter2:HIDDEN}",
+    "(((HIDDEN, (HIDDEN), HIDDEN)))",
+    "(((HIDDEN one\nHIDDEN two)))",
+    'indexterm:[HIDDEN "[x\\]"]anchor:HIDDEN[HIDDEN]icon:HIDDEN[HIDDEN]',
+    "pass:[<b hidden>HIDDEN</b>]+++<i style='display:none'>HIDDEN</i>+++",
+    "[pass]\n<p hidden>HIDDEN</p>",
 )
 
 
@@ -288,9 +293,36 @@ def test_asciidoc_under_a_condition_that_holds_is_kept(shown: str) -> None:
     assert text.split() == ["#", "Herons", "Before.", "Shown.", "After."]
 
 
-@pytest.mark.parametrize("name", ["ifconfig:: False", "todo::", "only:: never"])
-def test_directives_that_only_some_builds_show_are_left_out(name: str) -> None:
-    text = extracted(f"Herons\n======\n\nBefore.\n\n.. {name}\n\n   HIDDEN\n\nAfter.\n", "rst").text
+def test_an_entry_of_the_index_leaves_the_words_beside_it() -> None:
+    source = "= Herons\n\n(((HIDDEN)))They wade `(((a)))` in.\n\n|===\n|One (((HIDDEN)))\n// HIDDEN\n|==="
+
+    text = extracted(source, "asciidoc").text
+
+    assert "They wade `(((a)))` in." in text
+    assert "| One" in text
+    assert "HIDDEN" not in text
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "ifconfig:: False",
+        "todo::",
+        "only:: never",
+        "Only:: never",
+        "comment::",
+        "RAW:: html",
+        "|x| raw:: html",
+        "|x| Raw:: html",
+        "testcode::\n   :hide:",
+        "doctest::\n   :hide:",
+        "role:: own(raw)\n   :format: html\n\n:own:`<b hidden>HIDDEN</b>`\n\n.. only:: x",
+    ],
+)
+def test_what_no_build_or_only_some_show_is_left_out(block: str) -> None:
+    source = f"Herons\n======\n\nBefore.\n\n.. {block}\n\n   HIDDEN\n\nAfter.\n"
+
+    text = extracted(source, "rst").text
 
     assert text.split() == ["#", "Herons", "Before.", "After."]
 
@@ -346,3 +378,30 @@ def test_asciidoc_reads_programs_without_delimiters_attributes_in_attributes_and
         "# Fen\n\n![Build](https://fen.example/b.svg) Read [this](https://fen.example/heron).\n\n"
         "```sh\nfetch https://fen.example/heron \\\n  --deep\n```\n\nDone.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "[x]: <> (HIDDEN)",
+        "<? HIDDEN ?>",
+        "<![CDATA[HIDDEN]]>",
+        "<!X HIDDEN>",
+        "Wading <span hidden>HIDDEN <span>HIDDEN</span> HIDDEN</span>",
+        "Wading <b style='font-size:0'>HIDDEN</b>",
+        "Wading <font color=white>HIDDEN</font>",
+        "| Wading |\n|---|\n| <i style=display:none>HIDDEN</i> |",
+    ],
+)
+def test_what_a_line_of_markdown_hides_is_left_out(hidden: str) -> None:
+    text = extracted(f"# Herons\n\nBefore.\n\n{hidden}\n\nAfter.\n", "markdown").text
+
+    assert "HIDDEN" not in text
+    assert text.startswith("# Herons\n\nBefore.\n\n")
+    assert text.endswith("After.\n")
+
+
+def test_a_style_that_hides_nothing_keeps_the_words() -> None:
+    source = "# Herons\n\nThey <span style='color:red'>wade</span> <b hidden>not</b> <u style='x'>here</u>."
+
+    assert extracted(source, "markdown").text.split()[2:] == ["They", "wade", "here."]

@@ -55,8 +55,17 @@ _EMPHASISED = re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500})(?<=[^\s_])_(?![\
 _CODE_OR_TAG = re.compile(r"(`[^`\n]{1,500}`)|(?<!\\)<(?=/?[A-Za-z])(?!https?:)")
 _ROLE = re.compile(r"\[[\w.# -]{1,60}\]#([^#\n]{1,300})#")
 _INLINE_MACRO = re.compile(
-    r"(?:kbd|btn|menu|footnote|pass|stem|latexmath|indexterm2?):[^\s\[\]]{0,100}\[([^\[\]]{0,500})\]"
+    r"(?:kbd|btn|menu|footnote|pass|stem|latexmath|indexterm2):[^\s\[\]]{0,100}\[([^\[\]]{0,500})\]"
 )
+# Entries of the index and other ends of references, which no reader sees.
+_UNSHOWN = re.compile(
+    r"(`[^`\n]{1,500}+`|(?<!\+)\+\+[^+\n]{1,500}+\+\+(?!\+))"
+    r"|\(\(\([^()]{1,1000}+(?:\([^()]{0,200}+\)[^()]{0,1000}+){0,20}+\)\)\)"
+    r"|(?<!\w)(?:indexterm::?|anchor:[\w:.-]{1,200}+|icon:[\w.-]{1,100}+)"
+    r"\[(?:[^\]\\]|\\.){0,1000}+\]"
+)
+_MOST_LINES_OF_TERM = 10
+_HTML = re.compile(r"pass:[a-z,]{0,20}\[([^\]\n]{0,2000}+)\]|\+\+\+([^+\n]{1,2000}+)\+\+\+")
 
 _CODE_STYLES = frozenset({"source", "listing", "literal"})
 # What an attribute stands for can name others; a line of them must not grow without end.
@@ -101,10 +110,26 @@ class _Reader:
         while self._place < len(self._lines):
             line = self._lines[self._place].rstrip()
             self._place += 1
+            if "(((" in line:
+                line = self._whole_terms(line)
             is_read = self._parse_underlined(line) or self._parse_block(line)
             if not (is_read or self._parse_setting(line)):
                 self._parse_text(line)
         return self._output
+
+    def _whole_terms(self, line: str) -> str:
+        """Return a line with those that an entry of the index in it goes on to."""
+        for _ in range(_MOST_LINES_OF_TERM):
+            is_open = line.rfind("(((") > line.rfind(")))")
+            if (
+                not is_open
+                or self._place == len(self._lines)
+                or not self._lines[self._place].strip()
+            ):
+                break
+            line = f"{line} {self._lines[self._place].strip()}"
+            self._place += 1
+        return line
 
     def _parse_underlined(self, line: str) -> bool:
         """Read a heading with a line of signs below it; return whether there is one."""
@@ -155,10 +180,18 @@ class _Reader:
         self._style = ""
 
     def _write_html(self, content: list[str]) -> None:
-        writer = CanonicalWriter()
-        blocks = render_fragment("\n".join(content), writer, LinkResolver(self._url))
-        self._output += ["", *writer.finish(join_blocks(blocks)).text.split("\n"), ""]
+        self._output += ["", *self._rendered("\n".join(content)).split("\n"), ""]
         self._style = ""
+
+    def _rendered(self, html: str) -> str:
+        """Return what a reader sees of HTML that is passed through."""
+        writer = CanonicalWriter()
+        blocks = render_fragment(html, writer, LinkResolver(self._url))
+        return writer.finish(join_blocks(blocks)).text
+
+    def _passed_html(self, passed: re.Match[str]) -> str:
+        html = passed.group(1) or passed.group(2) or ""
+        return " ".join(self._rendered(html).split()) if "<" in html else html
 
     def _take_until(self, delimiter: str) -> list[str]:
         start = self._place
@@ -200,7 +233,7 @@ class _Reader:
         columns = self._columns()
         cells: list[str] = []
         for line in content:
-            if not line.strip():
+            if not line.strip() or line.startswith("//"):
                 continue
             pieces = _CELL.split(line)
             if pieces[0].strip() and cells:
@@ -263,6 +296,9 @@ class _Reader:
             # Without delimiters, the paragraph is the program.
             self._write_code([line, *self._take_until("")])
             return
+        if line and self._style.partition(",")[0].strip() == "pass":
+            self._write_html([line, *self._take_until("")])
+            return
         heading = _HEADING.fullmatch(line)
         if heading:
             text = self._inline(heading.group(2).rstrip("= "))
@@ -306,6 +342,10 @@ class _Reader:
         """Return a line with its links, references and emphasis in Markdown."""
         if "{" in text:
             text = self._resolve(_SILENT_USE.sub("", text))
+        if "(((" in text or "[" in text:
+            text = _UNSHOWN.sub(lambda match: match[1] or "", text)
+        if "pass:" in text or "+++" in text:
+            text = _HTML.sub(self._passed_html, text)
         if "[" in text:
             text = _IMAGE.sub(_markdown_image, text)
             text = _LINK.sub(_markdown_link, text)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 
 _HTML = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# As definitions of links that nothing can refer to.
+_UNSHOWN_LINK = re.compile(r"^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*<>[ \t].*$", re.MULTILINE)
+# Browsers take what begins so for comments.
+_DECLARATION = re.compile(r"^ {0,3}<(?:\?|!\[CDATA\[|![A-Za-z])", re.MULTILINE)
 _CODE = r"`[^`\n]*+`"
 _MDX_OPENING = re.compile(rf"{_CODE}|\{{[ \t]{{0,9}}/\*")
 _MDX_CLOSING = re.compile(r"\*/[ \t]{0,9}\}")
@@ -15,9 +19,27 @@ def without_comments(text: str) -> str:
     """Return Markdown that holds no block of code, without its comments."""
     if "<!--" in text:
         text = _HTML.sub("", text)
+    if "]:" in text:
+        text = _UNSHOWN_LINK.sub("", text)
+    if "<!" in text or "<?" in text:
+        text = _without_declarations(text)
     if "/*" in text:
         text = _without_mdx_comments(text)
     return _without_percent_comments(text) if "%%" in text else text
+
+
+def _without_declarations(text: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    for opening in _DECLARATION.finditer(text):
+        if opening.start() < position:
+            continue
+        mark = opening.group().lstrip()
+        closing = "?>" if mark == "<?" else "]]>" if mark == "<![CDATA[" else ">"
+        pieces.append(text[position : opening.start()])
+        end = text.find(closing, opening.end())
+        position = len(text) if end < 0 else end + len(closing)
+    return "".join((*pieces, text[position:]))
 
 
 def _without_mdx_comments(text: str) -> str:

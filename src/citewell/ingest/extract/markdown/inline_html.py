@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.html.tree import parse_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +20,9 @@ _ATTRIBUTE = re.compile(r"\b(src|alt)=[\"']([^\"']*+)[\"']", re.IGNORECASE)
 _MATH = re.compile(r"<math\b|</math\s*+>", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _TAG = re.compile(r"(?<!\\)</?[A-Za-z][A-Za-z0-9.-]*+(?:\s[^<>]*+)?/?>")
+_OPENING = re.compile(r"<([A-Za-z][A-Za-z0-9-]{0,30}+)(\s[^<>]*+)>")
+_ANY_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30}+)(?![\w-])[^<>]*+>")
+_EMPTY = frozenset("area br col embed hr img input link meta source track wbr".split())
 _ENTITY_SPACE = re.compile(r"&(?:nbsp|ensp|emsp|thinsp);")
 
 
@@ -28,9 +34,42 @@ def without_html(line: str, *, render_math: Callable[[str], str]) -> str:
         return line
     if "<math" in line:
         line = _replace_math(line, render_math)
+    line = _without_hidden(line)
     line = _AUTOLINK.sub(lambda link: f"[{link.group(1)}]({link.group(1)})", line)
     line = _IMAGE.sub(_markdown_image, _replace_anchors(line))
     return _TAG.sub("", _BREAK.sub(" ", line))
+
+
+def _without_hidden(line: str) -> str:
+    """Return the line without elements that their own attributes hide."""
+    pieces: list[str] = []
+    position = 0
+    for opening in _OPENING.finditer(line):
+        name, attributes = opening.group(1).lower(), opening.group(2).lower()
+        if opening.start() < position or name in _EMPTY:
+            continue
+        may_hide = any(word in attributes for word in ("hidden", "style", "color"))
+        if not may_hide or not _hides(opening.group()):
+            continue
+        pieces.append(line[position : opening.start()])
+        position = _end_of(name, line, opening.end())
+    return "".join((*pieces, line[position:]))
+
+
+def _end_of(name: str, line: str, start: int) -> int:
+    depth = 1
+    for tag in _ANY_TAG.finditer(line, start):
+        if tag.group(2).lower() == name:
+            depth += -1 if tag.group(1) else 1
+        if not depth:
+            return tag.end()
+    return len(line)
+
+
+@lru_cache(maxsize=1_000)
+def _hides(opening: str) -> bool:
+    """Return whether nobody sees a word inside of an element that begins so."""
+    return "heron" not in (parse_document(f"<p>{opening}heron").body.text() or "")
 
 
 def _replace_anchors(line: str) -> str:
