@@ -7,9 +7,13 @@
 
   // The colours of the site, which have been chosen for contrast.
   const colours = () => {
-    const style = getComputedStyle(root);
-    const of = (name) => style.getPropertyValue(`--${name}`).trim();
-    return {
+    // Only as the colour of something is one of a light and a dark colour chosen.
+    const sample = document.body.appendChild(document.createElement("i"));
+    const of = (name) => {
+      sample.style.color = `var(--${name})`;
+      return getComputedStyle(sample).color;
+    };
+    const chosen = {
       background: of("paper"),
       primaryColor: of("raised"),
       primaryTextColor: of("ink"),
@@ -19,8 +23,10 @@
       lineColor: of("muted"),
       textColor: of("ink"),
       edgeLabelBackground: of("paper"),
-      fontFamily: style.fontFamily,
+      fontFamily: getComputedStyle(root).fontFamily,
     };
+    sample.remove();
+    return chosen;
   };
 
   const sources = [...document.querySelectorAll("pre.diagram")].map((place) => ({
