@@ -36,3 +36,10 @@ def test_how_to_show_the_source_of_a_method_is_no_part_of_its_signature() -> Non
     )
 
     assert body(html) == "wade(depth)\n"
+
+
+def test_the_address_of_a_linked_term_does_not_make_it_a_long_one() -> None:
+    address = f"https://example.org/{'a' * 120}.html"
+    html = f"<dl><dt><a href='{address}'>count</a></dt><dd><p>Counts nests.</p></dd></dl>"
+
+    assert body(html) == f"**[count]({address})**: Counts nests.\n"

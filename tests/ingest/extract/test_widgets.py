@@ -111,3 +111,9 @@ def test_a_page_that_only_lays_out_frames_leads_to_them() -> None:
         ("https://example.org/docs/menu.html", "contents"),
         ("https://example.org/docs/text.html", "contents"),
     ]
+
+
+def test_a_sign_that_only_folds_what_stands_below_is_left_out() -> None:
+    text = text_of("<p>Ann, one hour ago | <a href='javascript:void(0)'>[–]</a></p>")
+
+    assert "[–]" not in text

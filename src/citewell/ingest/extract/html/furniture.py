@@ -47,7 +47,8 @@ _CHROME_CLASSES = frozenset(
     "edit-this-page edit-page-link was-this-helpful docs-license docs-updated docs-actions "
     "docs-actions-wrapper docs-sidebar editbar post-buttons back2top navigationbar "
     "bypass-block email-vote comment-actions like-summary actions-jump jumpbox online-list "
-    "js-post-menu comments-link -flair pagetop yclinks".split()
+    "js-post-menu comments-link -flair pagetop yclinks chlinktop chlinkbot theme-switch-wrapper "
+    "subpages".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -57,7 +58,8 @@ _CHROME_IDS = frozenset(
     "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc "
     "mw-hidden-catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap "
     "_bottom-navigation _share-print _footer-wrap wiki-pages-box wiki-rightbar "
-    "thread-overview-info navigation-items content-side-layout table-of-contents-content".split()
+    "thread-overview-info mathjaxlink global-links searchinputdiv navigation-items "
+    "content-side-layout table-of-contents-content".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(

@@ -49,6 +49,8 @@ _PERMALINK_CLASS = re.compile(
 _LONG_PERMALINKS = ("viewcode-link", "mw-editsection", "method-click-advice")
 _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]",
                              "↩", "↩\ufe0e", "↩\ufe0f"})  # fmt: skip
+# Links that only fold what stands below.
+_FOLDING_TEXT = frozenset({"[-]", "[+]", "[−]", "[–]", "-", "+", "−", "–"})
 # Square ones would end the Markdown of an image.
 _ROUND_BRACKETS = str.maketrans("[]", "()")
 _POWER = re.compile(r"[-+−]?[\dn.]+")
@@ -241,7 +243,12 @@ def is_permalink(element: Element) -> bool:
         return len(words) <= 8 or element.has_class(*_LONG_PERMALINKS)
     if element.tag == "a" and element.has_class("link") and element.text() == "Source":
         return True  # as Haddock puts it beside every signature
-    if element.tag != "a" or not (element.attributes.get("href") or "").startswith("#"):
+    if element.tag != "a":
+        return False
+    href = element.attributes.get("href") or ""
+    if href.startswith("javascript:"):
+        return element.text().strip() in _FOLDING_TEXT
+    if not href.startswith("#"):
         return False
     return element.text().strip().lower() in _PERMALINK_TEXT and element.find("img") is None
 

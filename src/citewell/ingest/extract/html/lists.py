@@ -10,6 +10,7 @@ from citewell.ingest.extract.canonical import (
     MARK_START,
     has_words,
     join_blocks,
+    plain_text,
     visible_text,
 )
 from citewell.ingest.extract.emphasis import in_bold
@@ -143,7 +144,7 @@ def _defined(terms: list[str], definition: list[str]) -> list[str]:
     if not terms:
         return definition
     # Long terms are signatures, each on a line of its own.
-    is_long = sum(len(visible_text(term)) for term in terms) > _LONG_TERMS
+    is_long = sum(len(plain_text(term)) for term in terms) > _LONG_TERMS
     heading = ("\n" if is_long else ", ").join(terms)
     if not definition:
         return [heading]

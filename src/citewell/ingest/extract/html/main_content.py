@@ -315,11 +315,19 @@ def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | No
         return None
     named = target
     if not target.text_start(1).strip() and target.parent is not None:
-        # An empty anchor stands before or in what it names.
+        # An empty anchor stands before or in what it names, alone in a paragraph or not.
         named = target.parent
+        if not named.text_start(1).strip():
+            named = _next_block(named) or named
     start = letters_of(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
     # The entries of a wiki are numbered, its headings are not.
     return target if words in start or words.lstrip("0123456789") in start else None
+
+
+def _next_block(element: Element) -> Element | None:
+    siblings = element.parent.elements() if element.parent is not None else []
+    following = (after for at, after in enumerate(siblings) if siblings[at - 1] is element and at)
+    return next(following, None)
 
 
 def _is_titled_contents(element: Element) -> bool:
