@@ -30,6 +30,19 @@ def test_headings_come_from_the_sizes_of_the_type() -> None:
     assert page.title == "The Heron Handbook"
 
 
+def test_a_section_with_a_number_right_below_the_title_is_a_heading_of_its_own() -> None:
+    paper = Paper()
+    paper.line("Herons of the alder wood", size=18, font="Times-Bold")
+    paper.height -= 6
+    paper.line("1. Habits of herons and of", size=18, font="Times-Bold")
+    paper.line("2 kinds of egrets", size=18, font="Times-Bold")
+    paper.prose(HABITS)
+
+    headings = [section.heading for section in extracted(paper.bytes(), "pdf").sections]
+
+    assert headings == ["Herons of the alder wood", "1. Habits of herons and of 2 kinds of egrets"]
+
+
 def test_headings_in_the_size_of_the_text_come_from_the_outline() -> None:
     paper = Paper()
     paper.heading("1 Habits", 10, level=0)

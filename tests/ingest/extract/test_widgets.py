@@ -117,3 +117,12 @@ def test_a_sign_that_only_folds_what_stands_below_is_left_out() -> None:
     text = text_of("<p>Ann, one hour ago | <a href='javascript:void(0)'>[–]</a></p>")
 
     assert "[–]" not in text
+
+
+def test_a_listing_with_a_row_for_each_line_keeps_its_indentation() -> None:
+    text = text_of(
+        "<table class='code'><thead><tr><th>Line</th><th></th></tr></thead>"
+        "<tr><th>1</th><td>def count():</td></tr><tr><th>2</th><td>    return 12</td></tr></table>"
+    )
+
+    assert text.startswith("```\ndef count():\n    return 12\n```")

@@ -27,7 +27,12 @@ from citewell.ingest.extract.html.symbols import (
     render_symbols,
     signature_text,
 )
-from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
+from citewell.ingest.extract.html.tables import (
+    is_data_table,
+    lines_of_code_table,
+    render_table,
+    rows_of,
+)
 from citewell.ingest.extract.html.tooltips import render_tooltips
 
 if TYPE_CHECKING:
@@ -227,6 +232,9 @@ class BlockRenderer:
         code = _code_of_numbered_table(element)
         if code is not None:
             return self._pre(code)
+        lines = lines_of_code_table(element)
+        if lines:
+            return [self._continued(fence(lines))]
         is_layout = not is_data_table(element) or _has_lines_of_code(element)
         if is_layout or _documents_symbols(element):
             return self._layout(element)

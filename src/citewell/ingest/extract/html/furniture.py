@@ -48,6 +48,7 @@ _CHROME_CLASSES = frozenset(
     "docs-actions-wrapper docs-sidebar editbar post-buttons back2top navigationbar "
     "bypass-block email-vote comment-actions like-summary actions-jump jumpbox online-list "
     "js-post-menu comments-link -flair pagetop yclinks chlinktop chlinkbot theme-switch-wrapper "
+    "patterntop "
     "subpages".split()
 )
 _CHROME_IDS = frozenset(
@@ -58,7 +59,8 @@ _CHROME_IDS = frozenset(
     "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc "
     "mw-hidden-catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap "
     "_bottom-navigation _share-print _footer-wrap wiki-pages-box wiki-rightbar "
-    "thread-overview-info mathjaxlink global-links searchinputdiv navigation-items "
+    "altlinks metanav ctxtnav thread-overview-info mathjaxlink global-links searchinputdiv "
+    "navigation-items patternsidebarcontents patternbottombarcontents "
     "content-side-layout table-of-contents-content".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
@@ -89,7 +91,8 @@ _SURE_NAMES = frozenset(
     "related".split()
 )
 # Left out where a page is printed: for its use on a screen.
-_UNPRINTED = ("noprint", "no-print", "d-print-none", "hide-for-print", "hidden-print")
+_UNPRINTED = ("noprint", "no-print", "d-print-none", "hide-for-print", "hidden-print",
+               "hide-when-print", "print-hidden")  # fmt: skip
 _LAYOUT_PREFIXES = ("has-", "no-", "with-", "without-", "js-", "is-")
 _COLOPHON = re.compile(
     r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b"
@@ -233,7 +236,8 @@ def _is_named(element: Element, measure: Measure) -> bool:
     if measure.headings:
         # An id is made from a heading, unless its element holds many links and starts otherwise.
         names = element.attribute("class").lower()
-        if measure.links >= _MANY_LINKS and not _is_headed_by_id(element):
+        is_sure = measure.links >= _MANY_LINKS or element.attribute("id").lower() == "sidebar"
+        if is_sure and not _is_headed_by_id(element):
             names = element.names
         return measure.link_share > 0.6 and _has_name(names, _SURE_NAMES)
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:

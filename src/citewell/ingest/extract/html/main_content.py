@@ -35,7 +35,7 @@ _LABEL_CHARACTERS = 40
 # Of running text; the legal words of a footer are shorter.
 _LEAST_SWALLOWED = 400
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
-_CONTENTS_CLASSES = ("toc", "toc-macro", "table-of-contents", "tableofcontents")
+_CONTENTS_CLASSES = ("toc", "toc-macro", "wiki-toc", "table-of-contents", "tableofcontents")
 _CONTENTS_SHARE = 0.85
 # Beside a few links, the word "Contents" is much.
 _NAMED_CONTENTS_SHARE = 0.6

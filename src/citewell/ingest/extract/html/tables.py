@@ -20,6 +20,8 @@ _MAX_PADDING = 40
 _MAX_COLUMNS = 60
 _MAX_CELLS = 60_000
 _MAX_CELL_WITH_TABLE = 600
+# Trac, and files as GitHub shows them.
+_LISTING_CLASSES = ("code", "highlight", "js-file-line-container")
 _BLOCKS_OF_LAYOUT = frozenset({"table", "h1", "h2", "h3", "form", "article", "section", "nav"})
 
 
@@ -75,6 +77,28 @@ def rows_of(table: Element) -> list[Element]:
         elif child.tag in ("thead", "tbody", "tfoot"):
             rows.extend(row for row in child.elements() if row.tag == "tr")
     return rows
+
+
+def lines_of_code_table(table: Element) -> str:
+    """Return the lines of a listing that has a row for each, after its number; "" for no such."""
+    if not table.names or not table.has_class(*_LISTING_CLASSES):
+        return ""
+    rows = [row.elements() for row in rows_of(table)]
+    if rows and not any(cell.text().strip().isdecimal() for cell in rows[0]):
+        # "Line" and nothing, over them.
+        rows = rows[1:]
+    numbers = [cells[0].text().strip() or cells[0].attribute("data-line-number") for cells in rows]
+    if not rows or not all(len(cells) == 2 for cells in rows):
+        return ""
+    if not all(map(str.isdecimal, numbers)):
+        return ""
+    lines = (_text_of_line(cells[1]) for cells in rows)
+    return "\n".join(lines).strip("\n")
+
+
+def _text_of_line(cell: Element) -> str:
+    """Return a line of a listing with its indentation."""
+    return cell.text().strip("\r\n").replace("\xa0", " ").rstrip()
 
 
 def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[str]:

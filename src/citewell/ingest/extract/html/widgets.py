@@ -73,7 +73,9 @@ def _reshape(element: Element) -> bool:
     """Make the table or the listing of an element that is shown as one; say if that adds any."""
     if element.names and element.has_class("summary-table"):
         return _make_grid(element)
-    if element.names and element.has_class("redoc-json"):
+    if element.names and element.has_class("sd-tab-label"):
+        element.tag = "strong"
+    elif element.names and element.has_class("redoc-json"):
         _make_listing(element)
     elif element.attributes.get("role") == "table" and element.tag != "table":
         _make_table(element)

@@ -35,6 +35,8 @@ _MAX_HEADING_CHARACTERS = 160
 _MAX_NUMBERED = 80
 _MAX_LEVEL = 4
 _PARAGRAPH_GAP = 0.75
+# Between the lines of one heading, in sizes of its type.
+_WRAPPED_GAP = 0.4
 # Among so many lines before and after, some show where a column begins.
 _NEAR_LINES = 80
 _DIGITS = re.compile(r"\d+")
@@ -215,7 +217,10 @@ def _heading_level(
 def _goes_on_as_heading(line: Line, following: Line, body: float) -> bool:
     """Return whether a heading runs on over the next line."""
     is_alike = following.size == line.size and following.is_bold == line.is_bold
-    is_close = 0 <= line.bottom - following.top < 0.8 * line.size and following.page == line.page
+    gap = line.bottom - following.top
+    # A title may stand right above the first section, in the same type.
+    most = _WRAPPED_GAP if _NUMBERED.match(following.text) else 0.8
+    is_close = 0 <= gap < most * line.size and following.page == line.page
     return (
         is_alike and is_close and line.size >= _HEADING_RATIO * body and len(following.cells) == 1
     )
