@@ -14,6 +14,7 @@ from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.mail import is_mail, mail_messages
+from citewell.ingest.extract.man import extract_man_page, is_man_source
 from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,})$")
 
 
 def extract_text(fetched: FetchedPage) -> ExtractedPage:
-    """Return plain text as it stands, in sections where it has headings.
+    """Return plain text as it stands, in sections where it has headings; man pages are rendered.
 
     Raises:
         EmptyPage: there is no text.
     """
+    if is_man_source(fetched.text):
+        return extract_man_page(fetched)
     writer = CanonicalWriter()
     if is_mail(fetched.text):
         title, text = _mark_messages(fetched, writer)
