@@ -40,3 +40,22 @@ def test_what_code_lists_is_quoted_by_itself(code: str, quoted: str | None) -> N
     span = quote_definition(text, offset=offset, passage=0, limits=QuoteLimits())
 
     assert text[span.start : span.end] == (quoted or "  wade(\n    depth: 1\n  ): void")
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        ("Wade into a pond. It is cold.", "Wade into a pond."),
+        ("- far\n- deep\n", "```python\ndef wade("),
+    ],
+)
+def test_a_signature_that_no_quote_has_room_for_gives_way_to_the_sentence(
+    below: str, expected: str
+) -> None:
+    many = ", ".join(f"option_{number}: dict[str, int] | None = None" for number in range(60))
+    text = f"## `birds.wade` {{#wade}}\n\n```python\ndef wade({many})\n```\n\n{below}"
+
+    span = quote_definition(text, offset=0, passage=0, limits=QuoteLimits())
+
+    assert text[span.start : span.end].startswith(expected)
+    assert (text[span.start : span.end] == expected) is not span.is_cut

@@ -51,6 +51,15 @@ def test_a_part_does_not_begin_inside_a_link() -> None:
     assert part_of(f"{BIRDS} {link} {NESTS}", "timeout").startswith("[far far")
 
 
+def test_a_fence_is_never_quoted_without_code() -> None:
+    code = "```python\ndef heron(" + "wade: int = 1, " * 60 + ")\n```"
+
+    part = part_of(code, "heron")
+
+    assert part.startswith("```python\ndef heron(wade: int = 1,")
+    assert count_tokens(part) <= 40
+
+
 def test_code_is_quoted_from_its_beginning_up_to_the_end_of_a_line() -> None:
     code = "```\n" + "x = 1\n" * 40 + "heron = 2\n```"
 

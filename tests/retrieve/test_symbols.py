@@ -118,7 +118,7 @@ class Heron(Bird)
 
 A grey bird.
 
-Inherited from `birds.Bird`: `rest`, `fly`.
+Inherits from `birds.Animal`, `birds.Bird`.
 """
 LEGACY = """## `birds.v1.Bird.fly` {#Bird.fly}
 
@@ -137,6 +137,22 @@ async def package(store: Store) -> Store:
         url = f"pypi:birds@1/birds.{name}"
         await store.put_page(draft(url, text, heading=heading))
     return store
+
+
+async def test_a_short_alias_means_what_a_package_exports_itself(store: Store) -> None:
+    text = "## `{name}` {{#pipe}}\n\n```ts\nfunction pipe(): {of}\n```\n"
+    pages = {
+        "npm:zed@1/index.d.ts": ("pipe", "zed"),
+        "npm:valid@1/index.d.ts": ("pipe", "valid"),
+        "npm:valid@1/v3.d.ts": ("v3.pipe", "old"),
+        "npm:valid@1/mini.d.ts": ("mini.pipe", "mini"),
+        "npm:valid@1/deep.d.ts": ("deep.pipe", "deep"),
+    }
+    for url, (name, of) in pages.items():
+        await store.put_page(draft(url, text.format(name=name, of=of), heading=name))
+
+    assert (await first_quote(store, "v.pipe"))[0] == "```ts\nfunction pipe(): valid\n```"
+    assert (await first_quote(store, "z.pipe"))[0] == "```ts\nfunction pipe(): zed\n```"
 
 
 async def notes_on(store: Store, question: str) -> tuple[str, ...]:

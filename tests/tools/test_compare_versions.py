@@ -219,6 +219,15 @@ async def test_a_readme_has_release_notes_below_their_heading_only(library: Libr
     assert found == {NOTES, "- wade no longer splashes."}
 
 
+async def test_release_notes_of_longer_names_are_left_out(library: Library) -> None:
+    notes = "# Changes\n\n## 2.0\n\n- `field_wade` is quick.\n- Waders wade-wade.\n- Wades.\n"
+    await put_markdown(library, notes, url="pypi:herons@2.0.0/CHANGELOG.md")
+
+    compared = await library.call("compare_versions", subject="herons.wade")
+
+    assert [note["text"] for note in compared["release_notes"]] == [NOTES]
+
+
 async def test_release_notes_are_those_between_the_two_versions(library: Library) -> None:
     changelog = (
         "# Changes\n\n## 2.0.0rc1\n\n### Added\n\n- `wade` takes fractions.\n- `fly` is new.\n\n"

@@ -36,6 +36,8 @@ def quote_definition(
         signature = _FENCE.match(text, body) or _BOLD_LINES.match(text, body)
         start = body if signature is not None else offset
         sentence = signature.end() if signature is not None else body
+        if signature is not None and count_tokens(text[start:sentence]) > most:
+            start = _place_of_sentence(text, sentence) or start
         room = most - count_tokens(text[start:sentence]) if with_paragraph else 0
         end = _end_of_sentences(text, sentence, max_tokens=room) or sentence or len(text)
     quoted = text[start:end].rstrip()
@@ -44,6 +46,14 @@ def quote_definition(
         quoted = truncate_to_tokens(quoted, most)
     end = start + len(quoted)
     return QuotedSpan(passage=passage, start=start, end=end, score=0.0, share=1.0, is_cut=is_cut)
+
+
+def _place_of_sentence(text: str, start: int) -> int | None:
+    """Return where the prose begins below a signature that no quote has room for."""
+    gap = _GAP.match(text, start)
+    place = gap.end() if gap is not None else start
+    units = split_units(text[place:])
+    return place if units and units[0].kind == "sentence" else None
 
 
 def _end_of_sentences(text: str, start: int, *, max_tokens: int) -> int | None:

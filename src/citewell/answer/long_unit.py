@@ -79,6 +79,14 @@ def _shorten(text: str, max_tokens: int) -> str:
     """Return the beginning of what is too long, code up to a line's end."""
     short = truncate_to_tokens(text, max_tokens)
     is_in_code = any(short.count(fence) % 2 for fence in _FENCES)
-    if len(short) < len(text) and is_in_code and "\n" in short:
-        short = short[: short.rindex("\n")]
+    if len(short) < len(text) and is_in_code:
+        whole_lines = short.rpartition("\n")[0].rstrip()
+        # A fence without code says nothing: then a part of the line is better.
+        short = whole_lines if _holds_code(whole_lines) else short
     return short.rstrip()
+
+
+def _holds_code(text: str) -> bool:
+    return any(
+        line.strip() and not line.lstrip("> ").startswith(_FENCES) for line in text.splitlines()
+    )

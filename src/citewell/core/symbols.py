@@ -27,13 +27,14 @@ _CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*+(?<=\n)(?:```
 # The signature of a class or module on a page of a package, and of what it has without a comment.
 _LISTING = re.compile(r"#{1,6} `([^`\n]+)`(?: \{#[^}\n]*\})?\s*+(?<=\n)```(?:python|ts)\n")
 _LISTED = re.compile(
-    r"(?:async )?def (\w+)\("
+    r"(?:async )?def (\w+)\(|([A-Za-z]\w*): (?=\S)"
     r"|  (?:(?:static|readonly|abstract|override|get|set|async) )*+([\w$]+)\??[(<:]"
 )
 _GOES_ON = re.compile(r"   |  [)}\]>|&]")
-# What a class has from another one, on a page of a package.
-_RELATED = re.compile(r"^(?:Inherited from|Object of) `([^`\n]+)`: (.*)\.$", re.MULTILINE)
+# What a class or an object has its members from, nearest first, on a page of a package.
+_RELATED = re.compile(r"^(?:Inherits from|Object of|Same as) (`[^\n]+`)\.$", re.MULTILINE)
 _IN_CODE = re.compile(r"`([^`\n]+)`")
+_PACKAGE_MODULE = re.compile(r"([A-Za-z_][\w.]*) \([\w.-]+\)")
 # Parts of a name that say that something is kept for old code, or is not for users.
 _SET_ASIDE = frozenset(
     {
@@ -89,10 +90,14 @@ def find_symbols(page: ExtractedPage) -> list[DefinedSymbol]:
     symbols: dict[tuple[int, str], DefinedSymbol] = {}
     of_java = _java_names(page.sections)
     item = ""
+    module = _package_module(page.sections)
     for section in page.sections:
         text = page.text[section.start : section.end]
         item = item or _rust_item(section)
-        names = _names_of(section, text, item)
+        names = [*_names_of(section, text, item)]
+        if module and names and section.anchor and f"{module}.{section.anchor}" not in names:
+            # What a package re-exports is also known by the module that defines it.
+            names.append(f"{module}.{section.anchor}")
         for name in [of_java.get(section.ordinal, "")] if of_java else names:
             full_name = _JOINT.sub(".", name).strip(".")
             if full_name and len(full_name) <= _MAX_NAME_CHARACTERS:
@@ -120,10 +125,10 @@ def is_set_aside(name: str) -> bool:
     return any(part.strip("_") in _SET_ASIDE or part.startswith("_") for part in parts)
 
 
-def definition_elsewhere(text: str, start: int) -> str | None:
-    """Return what a class has its methods from, if the line at `start` says so; else None."""
-    match = _RELATED.match(text, start)
-    return match[1] if match else None
+def related_names(text: str, start: int, end: int) -> list[str]:
+    """Return what a definition says that it has its members from, nearest first."""
+    match = _RELATED.search(text, start, end)
+    return _IN_CODE.findall(match[1]) if match else []
 
 
 def shared_parts(full_name: str, asked: str) -> int:
@@ -135,6 +140,12 @@ def shared_parts(full_name: str, asked: str) -> int:
             break
         shared += 1
     return shared
+
+
+def _package_module(sections: Sequence[Section]) -> str:
+    """Return the module that a page of a Python package documents; empty on other pages."""
+    match = _PACKAGE_MODULE.fullmatch(sections[0].heading) if sections else None
+    return match[1] if match else ""
 
 
 def _names_of(section: Section, text: str, item: str) -> Iterator[str]:
@@ -215,12 +226,9 @@ def _listed_names(text: str) -> Iterator[tuple[str, int]]:
     owner = opening[1].removesuffix(".*")
     place = opening.end() if owner != opening[1] else text.find("\n", opening.end()) + 1
     end = text.find("\n```", opening.end())
-    for related in _RELATED.finditer(text, end if end >= 0 else len(text)):
-        for member in _IN_CODE.findall(related[2]):
-            yield f"{owner}.{member}", related.start()
     while 0 < place <= end:
         listed = _LISTED.match(text, place)
-        name = f"{owner}.{listed[1] or listed[2]}" if listed else ""
+        name = f"{owner}.{listed[1] or listed[2] or listed[3]}" if listed else ""
         if name and len(name) <= _MAX_NAME_CHARACTERS:
             yield name, place
         place = text.find("\n", place) + 1

@@ -109,11 +109,13 @@ def _lines_with(text: str, subject: str) -> Iterator[Span]:
     symbol = as_symbol(subject) or (subject if " " not in subject.strip() else None)
     wanted = set(content_words(subject))
     name = last_part(subject.strip("` ").removesuffix("()")) if symbol else ""
+    # `validator` is not what a line on `field_validator` or "model validators" is about.
+    named = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
     start = 0
     for line in text.split("\n"):
         end = start + len(line)
         shared = len(wanted & set(words(line)))
         few = len(wanted) <= _LONGEST_SUBJECT
-        if (name in line.lower()) if name else (2 * shared > len(wanted) and (few or shared > 3)):
+        if named.search(line) if name else (2 * shared > len(wanted) and (few or shared > 3)):
             yield start, end
         start = end + 1

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.symbols import (
-    definition_elsewhere,
     is_set_aside,
     last_part,
+    related_names,
     shared_parts,
 )
 from citewell.core.words import STOP_WORDS, as_symbol, content_words
 from citewell.retrieve.candidates import Definitions, FoundChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from citewell.core.question import Query
     from citewell.core.records import RankedChunk, SearchFilter
@@ -31,11 +31,14 @@ _TOKEN = re.compile(
 _JOINT = re.compile(r"\.|::|#|->")
 _LONGEST_ASK = 300
 _MOST_NAMES = 6
-_MOST_LOOKED_UP = 400
+_MOST_LOOKED_UP = 1_000
+_MOST_OWNERS = 4
+_LEAST_PARTS_OF_MEMBER = 2
 # A bare word that this many sections define is a common name, which only ranking can choose from.
 _COMMON = 40
 _MOST_DEFINITIONS = 2
 _MOST_SUGGESTED = 3
+_LONGEST_ALIAS = 2
 # Chosen on the even lines of bench/questions.py.
 _MOST_WORDS_BESIDE = 3
 _CONNECTING = frozenset({"in", "of", "from"})
@@ -53,11 +56,18 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     is_name = bool(chosen)
     for name in names if not is_name else ():
         chosen += _best_matches(name, symbols)
-    chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
-    texts = {chunk.chunk_id: (chunk.start, chunk.text) for chunk in chunks}
-    chosen, pointing, notes = _with_origins(chosen, symbols, texts)
-    if not notes:
-        notes = _suggestions(names, [each for each in chosen if each not in pointing])
+    inherited = (
+        [] if is_name else await _inherited(names, chosen, symbols, store=store, where=where)
+    )
+    notes = [
+        f"{asked.full_name}.{last_part(names[0])} is defined as {origin.full_name}."
+        for origin, asked in inherited[:1]
+    ]
+    pointing = {asked for _, asked in inherited}
+    if inherited:
+        chosen = [symbol for pair in inherited for symbol in pair]
+    else:
+        notes = _suggestions(names, chosen)
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
@@ -75,31 +85,35 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     )
 
 
-def _with_origins(
+async def _inherited(
+    names: Sequence[str],
     chosen: Sequence[StoredSymbol],
     known: Sequence[StoredSymbol],
-    texts: Mapping[int, tuple[int, str]],
-) -> tuple[list[StoredSymbol], set[StoredSymbol], list[str]]:
-    """Return the symbols, with the definitions of those that a class inherits before them.
-
-    Also returned are the symbols that only point to their definitions, and where those are.
-    """
-    by_name = {symbol.full_name: symbol for symbol in reversed(known)}
-    found: dict[StoredSymbol, None] = {}
-    pointing: set[StoredSymbol] = set()
-    notes: list[str] = []
-    for symbol in chosen:
-        start, text = texts.get(symbol.chunk_id, (0, ""))
-        owner = definition_elsewhere(text, symbol.start - start)
-        name = symbol.full_name.rpartition(".")[2]
-        origin = by_name.get(f"{owner}.{name}") if owner else None
-        if origin is not None:
-            pointing.add(symbol)
-            if origin not in found:
-                found[origin] = None
-                notes.append(f"{symbol.full_name} is defined as {origin.full_name}.")
-        found[symbol] = None
-    return list(found), pointing, notes[:1]
+    *,
+    store: Store,
+    where: SearchFilter,
+) -> list[tuple[StoredSymbol, StoredSymbol]]:
+    """Return the definition of a method that a class inherits, and the class that was asked for."""
+    parts = _JOINT.split(names[0]) if len(names) == 1 else []
+    if len(parts) < _LEAST_PARTS_OF_MEMBER or any(
+        shared_parts(symbol.full_name, names[0]) > 1 for symbol in chosen
+    ):
+        return []
+    owner = ".".join(parts[:-1])
+    owners = await store.symbols.symbols_named(
+        [parts[-2].lower()], where=where, limit=_MOST_LOOKED_UP
+    )
+    best = _best_matches(owner, owners)[:_MOST_OWNERS]
+    pages = await store.page_texts(list(dict.fromkeys(symbol.source_id for symbol in best)))
+    for symbol in best:
+        text = pages[symbol.source_id].text if symbol.source_id in pages else ""
+        end = text.find("\n#", symbol.start + 1)
+        for base in related_names(text, symbol.start, end if end >= 0 else len(text)):
+            full_name = f"{base}.{parts[-1]}".lower()
+            same = [each for each in known if each.full_name.lower() == full_name]
+            if same:
+                return [(same[0], symbol)]
+    return []
 
 
 def _suggestions(names: Sequence[str], chosen: Sequence[StoredSymbol]) -> list[str]:
@@ -214,6 +228,11 @@ def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymb
         # `Scheduler.run` can mean that of BaseScheduler.
         owner = _JOINT.split(name)[-2].lower()
         alike = [each for each in best if _owner_of(each).endswith(owner)]
+        if len(owner) <= _LONGEST_ALIAS:
+            # `np.array` and `z.object` name what a package itself exports.
+            tops = [each for each in best if _is_at_top(each)]
+            # People shorten names to how they begin: `pl` is Polars, `v` is Valibot.
+            alike = [each for each in tops if _name_of(each)[:1] == owner[:1]] or tops or alike
         # `obj.save` names some object of the asker's; its last part alone must be telling.
         if not alike and len({symbol.full_name for symbol in best}) > _MOST_SUGGESTED:
             return []
@@ -234,3 +253,13 @@ def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymb
 
 def _owner_of(symbol: StoredSymbol) -> str:
     return symbol.full_name.lower().rpartition(".")[0].rpartition(".")[2]
+
+
+def _is_at_top(symbol: StoredSymbol) -> bool:
+    """Return whether a symbol is what a package of npm or Python exports itself."""
+    owner, _, _ = symbol.full_name.rpartition(".")
+    return not owner or ("." not in owner and owner.islower() and not is_set_aside(f"{owner}.x"))
+
+
+def _name_of(symbol: StoredSymbol) -> str:
+    return symbol.product.rpartition(":")[2].lower()

@@ -24,6 +24,8 @@ class StoredSymbol:
     full_name: str
     start: int
     chunk_id: int
+    product: str = ""
+    """What its page documents: `npm:zod`."""
 
 
 class SymbolStore:

@@ -2,7 +2,7 @@
 
 -- name: symbols_named
 SELECT
-    page.source_id, symbol.full_name, symbol.start_offset,
+    page.source_id, page.product, symbol.full_name, symbol.start_offset,
     (
         SELECT min(chunk.chunk_id) FROM chunk
         -- sqlite: WHERE chunk.rows_id = symbol.rows_id
@@ -21,10 +21,14 @@ ORDER BY page.source_id, symbol.section
 LIMIT :limit;
 
 -- name: count_symbols
-SELECT count(*) AS symbols FROM symbol
--- sqlite: JOIN page ON page.rows_id = symbol.rows_id
--- sqlite: WHERE page.source_id IN (SELECT value FROM json_each(:source_ids));
--- postgres: WHERE symbol.source_id = ANY (:source_ids);
+-- One that has several names is counted once.
+SELECT count(*) AS symbols FROM (
+    SELECT DISTINCT page.source_id, symbol.start_offset FROM symbol
+    -- sqlite: JOIN page ON page.rows_id = symbol.rows_id
+    -- postgres: JOIN page ON page.source_id = symbol.source_id
+    -- sqlite: WHERE page.source_id IN (SELECT value FROM json_each(:source_ids))
+    -- postgres: WHERE page.source_id = ANY (:source_ids)
+) AS defined;
 
 -- name: remove_symbols
 DELETE FROM symbol WHERE source_id = :source_id;

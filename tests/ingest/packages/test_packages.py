@@ -99,6 +99,128 @@ def test_the_packages_of_pipenv_are_found(tmp_path: Path) -> None:
     assert (found.name, found.version, found.found_in) == ("click", "8.1.7", "Pipfile")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "uv.lock",
+            '[[package]]\nname = "shop"\nsource = { virtual = "." }\n'
+            'dependencies = [{ name = "click" }]\n[package.dev-dependencies]\n'
+            'dev = [{ name = "tox" }]\n[[package]]\nname = "click"\nversion = "8.1.7"\n'
+            '[[package]]\nname = "tox"\nversion = "4"\n[[package]]\nname = "pluggy"\n',
+        ),
+        (
+            "poetry.lock",
+            '[[package]]\nname = "click"\nversion = "8.1.7"\n'
+            '[[package]]\nname = "tox"\nversion = "4"\n',
+        ),
+        (
+            "Pipfile.lock",
+            '{"default": {"click": {"version": "==8.1.7"}}, "develop": {"tox": {"version": "==4"}}}',
+        ),
+    ],
+)
+def test_a_lock_file_alone_lists_what_it_locks(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+
+    found = find_project(tmp_path).dependencies
+
+    assert [(each.name, each.version, each.found_in) for each in found] == [
+        ("click", "8.1.7", name),
+        ("tox", "4", name),
+    ]
+
+
+def test_requirements_of_every_form_are_listed_or_reported(tmp_path: Path) -> None:
+    lines = (
+        "Django===4.2.1\ngit+https://a.example/black.git@24.1#egg=black\n"
+        "-e git+https://a.example/tool#subdirectory=x&egg=tool\n"
+        "bar @ https://a.example/bar-2.0.tar.gz\nhttps://a.example/foo-1.2.3-py3-none-any.whl\n"
+        "git+https://a.example/unnamed.git\n# https://a.example\n--index-url https://a.example/\n"
+    )
+    (tmp_path / "requirements.txt").write_text(lines, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.uv]\ndev-dependencies = ["tox>=4"]\n', encoding="utf-8"
+    )
+
+    found = find_project(tmp_path)
+
+    assert [(each.name, each.version) for each in found.dependencies] == [
+        ("bar", "2.0"),
+        ("black", None),
+        ("django", "4.2.1"),
+        ("foo", "1.2.3"),
+        ("tool", None),
+        ("tox", None),
+    ]
+    assert found.problems == (
+        "requirements.txt: no package is named by git+https://a.example/unnamed.git",
+    )
+
+
+def test_replaced_modules_pinned_gems_and_gems_of_a_platform_are_listed(tmp_path: Path) -> None:
+    files = {
+        "go.mod": (
+            "module m\nrequire (\n\ta.b/c v1.0.0\n\td.e/f v1.0.0\n)\nrequire g.h/i v1.0.0\n"
+            "replace a.b/c => j.k/l v2.0.0\nreplace (\n\td.e/f v1.0.0 => ../f\n)\n"
+        ),
+        "Gemfile.lock": (
+            "GEM\n  specs:\n    nokogiri (1.16.5-x86_64-linux)\n    nokogiri (1.16.5-java)\n"
+            "    rails (7.1.3)\n    rack (3.0.8)\n\nDEPENDENCIES\n  nokogiri\n  rails (~> 7.1)!\n"
+        ),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+
+    found = find_project(tmp_path)
+
+    assert [(each.name, each.version) for each in found.dependencies] == [
+        *(("j.k/l", "v2.0.0"), ("g.h/i", "v1.0.0")),
+        *(("nokogiri", "1.16.5"), ("rails", "7.1.3")),
+    ]
+    assert found.problems == ("go.mod replaces d.e/f by the folder ../f: it is left out",)
+
+
+@pytest.mark.parametrize(
+    "content", ["importers: [1,2]\n", "garbage: [\n", "lockfileVersion: 9\nimporters: [\n"]
+)
+def test_a_broken_lock_file_of_pnpm_is_reported(tmp_path: Path, content: str) -> None:
+    (tmp_path / "package.json").write_text('{"dependencies": {"egret": "2"}}', encoding="utf-8")
+    (tmp_path / "pnpm-lock.yaml").write_text(content, encoding="utf-8")
+
+    assert find_project(tmp_path).problems == (
+        "pnpm-lock.yaml cannot be parsed: it is not laid out as a lock file",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      bird:\n"
+            "        specifier: npm:@birds/egret@^2\n        version: '@birds/egret@2.0.1'\n",
+        ),
+        ("pnpm-lock.yaml", "lockfileVersion: 5.4\ndependencies:\n  bird: /@birds/egret/2.0.1\n"),
+        ("yarn.lock", '"bird@npm:@birds/egret@^2":\n  version "2.0.1"\n'),
+        (
+            "package-lock.json",
+            '{"packages": {"node_modules/bird": {"name": "@birds/egret", "version": "2.0.1"}}}',
+        ),
+    ],
+)
+def test_a_package_under_another_name_is_listed_by_its_own(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    manifest = '{"dependencies": {"bird": "npm:@birds/egret@^2"}}'
+    (tmp_path / "package.json").write_text(manifest, encoding="utf-8")
+    (tmp_path / name).write_text(content, encoding="utf-8")
+
+    (found,) = find_project(tmp_path).dependencies
+
+    assert (found.name, found.version) == ("@birds/egret", "2.0.1")
+
+
 def test_a_version_is_taken_from_a_lock_file_when_nothing_is_installed(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.poetry.dependencies]\npython = "^3.11"\nFlask_Login = "*"\n', encoding="utf-8"

@@ -156,7 +156,7 @@ def test_an_object_is_documented_by_its_class(tmp_path: Path) -> None:
 
     assert "### `herons.heron.wade` {#Bird.wade}" in pages["herons._birds"]
     assert "## `herons.home` {#home}" in pages["herons"]
-    assert "Object of `herons.Pond`: `fill`." in pages["herons"]
+    assert "Object of `herons.Pond`." in pages["herons"]
 
 
 def test_a_class_says_where_what_it_inherits_is_defined(tmp_path: Path) -> None:
@@ -174,15 +174,36 @@ def test_a_class_says_where_what_it_inherits_is_defined(tmp_path: Path) -> None:
 
     pages = pages_of(tmp_path, files)
 
-    assert "Inherited from `herons.base.Bird`: `fly`." in pages["herons.grey"]
+    assert "Inherits from `herons.base.Bird`." in pages["herons.grey"]
     assert "### `herons.grey.Heron.wade` {#Heron.wade}" in pages["herons.grey"]
     assert "Defined in herons/_base.py, line 2." in pages["herons.grey"]
 
 
-def test_methods_of_a_class_without_a_docstring_are_listed(tmp_path: Path) -> None:
-    page = pages_of(tmp_path, {"herons.py": "class Heron:\n    def wade(self, depth): ...\n"})
+def test_another_name_for_a_class_says_so(tmp_path: Path) -> None:
+    files = {
+        "herons/__init__.py": "from ._birds import Heron\nEgret = Heron\n",
+        "herons/_birds.py": "class Bird:\n    'Flies.'\nclass Heron(Bird):\n    'Wades.'\n",
+        "herons/all.py": "from herons import _birds\nBird = _birds.Bird\n",
+    }
 
-    assert "```python\nclass Heron\ndef wade(depth)\n```" in page["herons"]
+    pages = pages_of(tmp_path, files)
+
+    assert "## `herons.Egret` {#Egret}" in pages["herons"]
+    assert "Same as `herons.Heron`, `herons.all.Bird`." in pages["herons"]
+    assert "## `herons.all.Bird` {#Bird}" in pages["herons._birds"]
+
+
+def test_members_of_a_class_without_a_docstring_are_listed(tmp_path: Path) -> None:
+    module = (
+        "class Heron:\n    depth: float = 0.5\n    hidden = 1\n    def wade(self, depth): ...\n"
+        "    @property\n    def colour(self) -> str: ...\n    @property\n    def age(self): ...\n"
+    )
+
+    page = pages_of(tmp_path, {"herons.py": module})["herons"]
+
+    assert (
+        "```python\nclass Heron\ndef wade(depth)\ndepth: float\ncolour: str\nage: property\n```"
+    ) in page
 
 
 def test_a_long_signature_is_short_enough_for_a_quote_and_given_whole_below(

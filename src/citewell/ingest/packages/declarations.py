@@ -31,6 +31,8 @@ class Declaration:
     comment: str
     """What stands in the comment before it; empty without one."""
     line: int
+    deprecated: tuple[str, ...] = ()
+    """The code of overloads that are deprecated."""
 
 
 def find_declarations(text: str, *, package: str) -> list[Declaration]:
@@ -54,7 +56,27 @@ def find_declarations(text: str, *, package: str) -> list[Declaration]:
             declarations[-1] = replace(previous, code=f"{previous.code}\n{declaration.code}")
         else:
             declarations.append(declaration)
-    return declarations
+    return _without_deprecated_overloads(declarations)
+
+
+def _without_deprecated_overloads(declarations: Sequence[Declaration]) -> list[Declaration]:
+    """Return the declarations, deprecated overloads as part of one that is in use."""
+    in_use = {each.name: each for each in reversed(declarations) if not _is_deprecated(each)}
+    old: dict[str, list[str]] = {}
+    for each in declarations:
+        if _is_deprecated(each) and each.name in in_use:
+            old.setdefault(each.name, []).append(each.code)
+    return [
+        replace(each, deprecated=tuple(old[each.name]))
+        if each.name in old and each is in_use[each.name]
+        else each
+        for each in declarations
+        if not (_is_deprecated(each) and each.name in old)
+    ]
+
+
+def _is_deprecated(declaration: Declaration) -> bool:
+    return "@deprecated" in declaration.comment
 
 
 def _export_lists(text: str, statements: Sequence[Statement]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from citewell.core.text import one_line
 from citewell.ingest.packages.dependency import Dependency, bounded
 from citewell.ingest.packages.locked_package import LockedPackage
 from citewell.ingest.packages.maven_project import parse_pom
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 _GEM = re.compile(r"    ([A-Za-z0-9_.-]+) \(([^)\s]+)\)")
 _COORDINATES = re.compile(r"(?<![\w.-])([\w.-]++:[\w.-]++)")
-_DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
+# `!` means that the Gemfile says where it comes from.
+_DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?!?")
+_GEM_PLATFORM = re.compile(
+    r"-(?:x86|x64|aarch64|arm|java|jruby|universal|mswin|mingw|powerpc|ppc|s390|riscv).*$"
+)
 
 
 def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
@@ -42,6 +47,7 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
         text = read_project_file(folder, file_name, problems)
         try:
             packages = list(parse(text, folder)) if text else []
+            problems += [package.problem for package in packages if package.problem]
         except (ValueError, SyntaxError, RecursionError) as error:
             problems.append(f"{file_name} cannot be parsed: {error}")
             continue
@@ -57,6 +63,7 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
                 documentation_urls=package.documentation_urls,
             )
             for package in packages
+            if not package.problem
         )
         yield from bounded(found, problems)
 
@@ -77,19 +84,40 @@ def _parse_cargo(text: str, folder: Path) -> Iterator[LockedPackage]:
 
 
 def _parse_go_mod(text: str, folder: Path) -> Iterator[LockedPackage]:
-    in_block = False
+    lines = list(_directives(text))
+    replaced = {words[0]: words[words.index("=>") + 1 :] for verb, words in lines if "=>" in words}
+    for verb, words in lines:
+        if verb != "require" or len(words) != 2:
+            continue
+        name, version = words
+        by = replaced.get(name, [name, version])
+        if len(by) == 2:
+            yield LockedPackage(name=by[0], version=by[1])
+        else:
+            where = one_line(" ".join(by))
+            yield LockedPackage(
+                name=name,
+                version=version,
+                problem=f"go.mod replaces {one_line(name)} by the folder {where}: it is left out",
+            )
+
+
+def _directives(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the directives of a go.mod, those in blocks one by one, but indirect requirements."""
+    block = ""
     for line in text.splitlines():
         words = line.split("//")[0].split()
-        if words[:2] == ["require", "("]:
-            in_block = True
-        elif words == [")"]:
-            in_block = False
-        elif "// indirect" in line:
+        if not words or "// indirect" in line:
             continue
-        elif words[:1] == ["require"] and len(words) == 3:
-            yield LockedPackage(name=words[1], version=words[2])
-        elif in_block and len(words) == 2:
-            yield LockedPackage(name=words[0], version=words[1])
+        if block:
+            if words == [")"]:
+                block = ""
+            else:
+                yield block, words
+        elif words[1:] == ["("]:
+            block = words[0]
+        else:
+            yield words[0], words[1:]
 
 
 def _parse_gemfile(text: str, folder: Path) -> Iterator[LockedPackage]:
@@ -99,7 +127,7 @@ def _parse_gemfile(text: str, folder: Path) -> Iterator[LockedPackage]:
     for line in lines[:start]:
         match = _GEM.fullmatch(line)
         if match and (match[1] in direct or not direct):
-            yield LockedPackage(name=match[1], version=match[2])
+            yield LockedPackage(name=match[1], version=_GEM_PLATFORM.sub("", match[2]))
 
 
 def _parse_composer(text: str, folder: Path) -> Iterator[LockedPackage]:

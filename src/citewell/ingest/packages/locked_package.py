@@ -12,3 +12,5 @@ class LockedPackage:
     name: str
     version: str
     documentation_urls: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it is not listed."""

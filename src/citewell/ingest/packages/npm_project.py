@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.core.text import one_line
 from citewell.ingest.packages.dependency import Dependency
@@ -22,7 +22,12 @@ _YARN_VERSION = re.compile(r'  version:? "?([^"\s]{1,100})"?')
 _YAML_LINE = re.compile(
     r"^( *)['\"]?([^'\":\s][^'\":\s]{0,213})['\"]?:(?: ['\"]?([^'\"\s]{1,200}))?"
 )
-_PLAIN_VERSION = re.compile(r"\d[\w.+-]{0,99}")
+# `1.2.3(peer@4)`, or of another name `zod@3.23.8` and, in older files, `/zod/3.23.8`.
+_PLAIN_VERSION = re.compile(r"(?:/?@?[^@\s()]{1,214}[@/])?(\d[\w.+-]{0,99})")
+_ALIAS = re.compile(r"npm:(@?[^@\s]{1,214})")
+# What stands after these keys is never in the same line, except that nothing does.
+_PNPM = "lockfileVersion"
+_BROKEN_PNPM = re.compile(r"^(?:importers|packages|snapshots): *[^\s{]", re.MULTILINE)
 
 
 def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
@@ -34,6 +39,7 @@ def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Depende
     if not names:
         return
     locked = _locked(folder, problems)
+    aliases = _aliases(declared)
     for name in sorted(names):
         location = folder / "node_modules" / name
         installed = load_json(location, "package.json", problems)
@@ -42,11 +48,18 @@ def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Depende
         is_installed = isinstance(version, str) and bool(version)
         yield Dependency(
             ecosystem="npm",
-            name=name,
+            name=aliases.get(name, name),
             version=version if is_installed else locked_version,
             found_in="node_modules" if is_installed else lock_name,
             location=location if is_installed else None,
         )
+
+
+def _aliases(declared: dict[str, Any]) -> dict[str, str]:
+    """Return what packages are really called that are declared as `"name": "npm:real@^1"`."""
+    wanted = [item for group in _GROUPS for item in table(declared, group).items()]
+    found = {name: _ALIAS.match(spec) for name, spec in wanted if isinstance(spec, str)}
+    return {name: match[1] for name, match in found.items() if match and _NAME.fullmatch(match[1])}
 
 
 def _locked(folder: Path, problems: list[str]) -> dict[str, tuple[str, str]]:
@@ -54,7 +67,9 @@ def _locked(folder: Path, problems: list[str]) -> dict[str, tuple[str, str]]:
     parsers = {
         "package-lock.json": _package_lock(folder, problems),
         "yarn.lock": _yarn_lock(read_project_file(folder, "yarn.lock", problems)),
-        "pnpm-lock.yaml": _pnpm_lock(read_project_file(folder, "pnpm-lock.yaml", problems)),
+        "pnpm-lock.yaml": _pnpm_lock(
+            read_project_file(folder, "pnpm-lock.yaml", problems), problems
+        ),
     }
     locked: dict[str, tuple[str, str]] = {}
     for lock_name, versions in parsers.items():
@@ -85,15 +100,19 @@ def _yarn_lock(text: str) -> Iterator[tuple[str, str]]:
             name = None
 
 
-def _pnpm_lock(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what pnpm locked for the project itself; `1.2.3(peer@4)` is version 1.2.3."""
+def _pnpm_lock(text: str, problems: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what pnpm locked for the project itself."""
+    is_known = False
     for path, value in _scalars(text):
         # Where there are no workspaces older files begin with the groups, not with importers.
         own = path[2:] if path[:2] == ("importers", ".") else path
         is_version = own[2:] in ((), ("version",))
         version = _PLAIN_VERSION.match(value)
         if len(own) >= 2 and own[0] in _GROUPS and is_version and version:
-            yield own[1], version[0]
+            is_known = True
+            yield own[1], version[1]
+    if _BROKEN_PNPM.search(text) or (text.strip() and not (is_known or _PNPM in text)):
+        problems.append("pnpm-lock.yaml cannot be parsed: it is not laid out as a lock file")
 
 
 def _scalars(text: str) -> Iterator[tuple[tuple[str, ...], str]]:

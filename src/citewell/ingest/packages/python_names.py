@@ -33,6 +33,8 @@ class ScannedModule:
     """The modules all of whose names it imports."""
     defined: set[str] = field(default_factory=set)
     classes: dict[str, ScannedClass] = field(default_factory=dict)
+    renamed_to: dict[str, str] = field(default_factory=dict)
+    """What each further name for something stands for, as written."""
     instances: dict[str, str] = field(default_factory=dict)
     """The class of each object that it makes, as written."""
     listed: list[str] | None = None
@@ -78,6 +80,11 @@ class PublicNames:
         own = "" if is_private(module) or name.startswith("_") else f"{module}.{name}"
         return self._names.get(place, own)
 
+    def class_renamed(self, module: str, name: str) -> Place | None:
+        """Return the class that a name of a module is another one for."""
+        place = self._resolve(module, name) if name in self._modules[module].renamed_to else None
+        return place if place and place[1] in self._modules[place[0]].classes else None
+
     def class_of_object(self, module: str, name: str) -> Place | None:
         """Return the class of an object that a module makes, if the distribution defines it."""
         written = self._modules[module].instances.get(name)
@@ -115,6 +122,7 @@ class PublicNames:
         names = [name for name in names if not name.startswith("_")]
         for star in scanned.stars if passes_all_on and scanned.listed is None else ():
             names += sorted(self._starred(star))
+        names += [name for name in scanned.renamed_to if not name.startswith("_")]
         for name in dict.fromkeys(names):
             place = self._resolve(module, name)
             if place is not None and place != (module, name):
@@ -149,21 +157,21 @@ class PublicNames:
         names = scanned.defined.union(scanned.imports, *map(self._starred, scanned.stars))
         return frozenset(name for name in names if not name.startswith("_"))
 
-    def _find(self, module: str, written: str) -> Place | None:
+    def _find(self, module: str, written: str, *, steps: int = 0) -> Place | None:
         """Return what a dotted name in a module stands for."""
         first, _, rest = written.partition(".")
         if not rest:
-            return self._resolve(module, first)
+            return self._resolve(module, first, steps=steps)
         source, name = self._modules[module].imports.get(first, (None, ""))
         if source is None:
             return None
         *path, last = rest.split(".")
         inner = ".".join([source, *([name] if name else []), *path])
-        return self._resolve(inner, last) if inner in self._modules else None
+        return self._resolve(inner, last, steps=steps) if inner in self._modules else None
 
-    def _resolve(self, module: str, name: str) -> Place | None:
+    def _resolve(self, module: str, name: str, *, steps: int = 0) -> Place | None:
         """Return where a name of a module is defined, if that is in the distribution."""
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MOST_STEPS - steps):
             scanned = self._modules.get(module)
             if scanned is None:
                 return None
@@ -172,6 +180,10 @@ class PublicNames:
                 if target == (module, name):
                     return None
                 module, name = target
+            elif name in scanned.renamed_to and (
+                place := self._find(module, scanned.renamed_to[name], steps=steps + 1)
+            ):
+                return place
             elif name in scanned.defined or scanned.is_broken:
                 return module, name
             else:
@@ -272,6 +284,8 @@ def _scan_assignment(
     if isinstance(node, ast.AnnAssign):
         made = node.annotation
     for name in names:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute):
+            scanned.renamed_to.setdefault(name, ast.unparse(node.value))
         if isinstance(made, ast.Name | ast.Attribute):
             scanned.instances.setdefault(name, ast.unparse(made))
     return []

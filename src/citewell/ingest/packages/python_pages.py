@@ -38,7 +38,7 @@ _KINDS: dict[str, PageKind] = {".md": "markdown", ".rst": "rst", ".txt": "text"}
 _RST_MARK = re.compile(r"^\.\. \w[\w-]*::|::$|^(?:={3,}+|~{3,}+|\*{3,}+)$", re.MULTILINE)
 _RELEASE_NOTES = frozenset({"changelog", "changes", "history", "news", "release_notes", "releases"})
 _LONGEST_VALUE = 500
-_MOST_INHERITED = 200
+_MOST_BASES = 40
 
 
 @frozen
@@ -193,7 +193,7 @@ def _render(
     import griffe
 
     inner: list[str] = []
-    relations = _relations(member, module)
+    relation = _relation(member, module)
     if isinstance(member, griffe.Class):
         for child in _members_of_class(member):
             inner += _render(child, module, f"{local}.{child.name}", level=level + 1)
@@ -203,7 +203,7 @@ def _render(
     outermost, _, rest = local.partition(".")
     is_exported = outermost in module.public_names
     methods = _undocumented_methods(member)
-    says_something = _says_something(member) or bool(inner or methods or relations)
+    says_something = _says_something(member) or bool(inner or methods or relation)
     is_class = isinstance(member, griffe.Class)
     is_documented = says_something or ((is_exported or is_class) and not rest)
     if not is_documented or (module.is_private and not is_exported):
@@ -223,7 +223,7 @@ def _render(
         yield f"**Parameters**\n\n{entries}"
     if signature.whole != signature.short:
         yield f"With types and defaults:\n\n{_fenced([signature.whole])}"
-    yield "\n".join([f"Defined in {shown_path}, line {member.lineno}.", *relations])
+    yield "\n".join([f"Defined in {shown_path}, line {member.lineno}.", *relation])
     yield from inner
 
 
@@ -232,31 +232,22 @@ def _one_paragraph(text: str) -> str:
     return docstring_markdown(text).strip().replace("\n", "\n  ")
 
 
-def _relations(member: Definition, module: Module) -> list[str]:
-    """Return where the methods are defined that a class inherits, or that an object has."""
+def _relation(member: Definition, module: Module) -> list[str]:
+    """Return what a class, an object or another name for a class has its members from."""
     import griffe
 
     names, here = module.names, (module.source.name, member.name)
     if isinstance(member.parent, griffe.Class) or isinstance(member, griffe.Function):
         return []
+    verb, places = "Inherits from", [place for place, _ in names.bases_of(*here)]
     if isinstance(member, griffe.Attribute):
-        made_of = names.class_of_object(*here)
-        if made_of is None:
-            return []
-        bases = [(made_of, names.class_at(made_of)), *names.bases_of(*made_of)]
-        known, verb = set[str](), "Object of"
-    else:
-        bases, known, verb = list(names.bases_of(*here)), set(member.members), "Inherited from"
-    lines: list[str] = []
-    for place, scanned in bases:
-        inherited = [name for name in scanned.methods if name not in known][:_MOST_INHERITED]
-        known.update(inherited)
-        public = names.public_name(place)
-        is_own_name = public == f"{here[0]}.{here[1]}"  # of an object whose class is private
-        if inherited and public and not is_own_name:
-            listed = ", ".join(f"`{name}`" for name in inherited)
-            lines.append(f"\n{verb} `{public}`: {listed}.")
-    return lines
+        renamed, made_of = names.class_renamed(*here), names.class_of_object(*here)
+        verb, found = ("Same as", renamed) if renamed else ("Object of", made_of)
+        places = [found, *(place for place, _ in names.bases_of(*found))] if found else []
+    own = f"{here[0]}.{here[1]}"  # an object whose class is private has its name
+    public = [name for place in places if (name := names.public_name(place)) and name != own]
+    listed = ", ".join(f"`{name}`" for name in public[:_MOST_BASES])
+    return [f"\n{verb} {listed}."] if listed else []
 
 
 def _fenced(signatures: Sequence[str]) -> str:
@@ -264,12 +255,20 @@ def _fenced(signatures: Sequence[str]) -> str:
 
 
 def _undocumented_methods(member: Definition) -> list[str]:
-    """Return the signatures of the methods that have no section: those without a docstring."""
+    """Return the signatures of what has no section in a class: members without a docstring."""
     import griffe
 
     if not isinstance(member, griffe.Class):
         return []
-    return [listed_signature(child) for child in _undocumented_functions(_members_of_class(member))]
+    children = _members_of_class(member)
+    fields = [
+        f"{child.name}: {str(child.annotation or 'property')[:_LONGEST_VALUE]}"
+        for child in children
+        if isinstance(child, griffe.Attribute)
+        and not _says_something(child)
+        and (child.annotation is not None or "property" in child.labels)
+    ]
+    return [*map(listed_signature, _undocumented_functions(children)), *fields]
 
 
 def _undocumented_functions(members: Sequence[Definition]) -> list[griffe.Function]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # What fits into a line of an editor; longer ones have a line for each parameter.
 _LONGEST_LINE = 120
 # About 150 tokens: a quote of 220 has room for the first sentence, too.
-_LONGEST_SIGNATURE = 500
+_LONGEST_SIGNATURE = 640
 _LONGEST_VALUE = 60
 _MOST_PARAMETERS = 20
 _MOST_OVERLOADS = 4
