@@ -14,13 +14,14 @@ EVEN = 0.5
 _HIGH = 0.8
 
 Certainty = Literal["high", "fair", "low"]
-"""Whether the best quote very likely, probably or possibly answers."""
+"""Whether the first quote very likely, probably or possibly answers."""
 
 
 def certainty_of(confidences: Iterable[float | None]) -> Certainty:
-    """Return how sure the surest of the quotes is.
+    """Return how sure the first of the quotes is: the one that is read as the answer.
 
     A quote without a confidence counts as one that answers.
     """
-    best = max((1.0 if each is None else each for each in confidences), default=0.0)
+    first = next(iter(confidences), 0.0)
+    best = 1.0 if first is None else first
     return "high" if best >= _HIGH else "fair" if best >= EVEN else "low"

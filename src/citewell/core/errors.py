@@ -318,7 +318,7 @@ class ArchiveRefused(CitewellError):
 
     code = "INVALID_ARGUMENT"
     type = "ArchiveError"
-    suggestion = "Export the library again, and check free space and permissions."
+    suggestion = "Export the library again."
 
 
 class CopyIncomplete(CitewellError):

@@ -6,11 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from citewell import __version__
 from citewell.core.fair_turns import FairTurns, working_for
+from citewell.server.compression import Compressed, PackedBodies
 from citewell.tools.docs.site import Moved
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ _HEADERS = {
     # A page declares the rest of its policy itself; this directive works only as a header.
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
+# At an address that names the version of what is there.
+_FOR_A_YEAR = "public, max-age=31536000, immutable"
 # A picture can hold scripts; opened on its own it must not run them.
 _ALONE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
@@ -39,6 +43,7 @@ def docs_routes(site: DocsSite) -> list[Route]:
     """Return the routes of the website; the last one matches every path."""
     rendering = FairTurns(_RENDERED_AT_ONCE, most_of_one=1)
     threads = CapacityLimiter(_RENDERED_AT_ONCE)
+    packed = PackedBodies()
 
     async def healthz(request: Request) -> Response:
         pages = site.count_pages()
@@ -68,16 +73,19 @@ def docs_routes(site: DocsSite) -> list[Route]:
         if isinstance(page, Moved):
             return RedirectResponse(page.url, status_code=301, headers=_HEADERS)
         if page is not None:
+            if page.packed is not None:
+                packed.keep(page.etag, page.packed)
             return _respond(request, page)
         missing = await to_thread.run_sync(site.not_found, path)
         return Response(
             missing.body, status_code=404, media_type=missing.media_type, headers=_HEADERS
         )
 
+    compressed = [Middleware(Compressed, packed)]
     return [
         Route("/healthz", healthz, methods=_READ_METHODS),
-        Route("/api/search", search, methods=_READ_METHODS),
-        Route("/{path:path}", show, methods=_READ_METHODS),
+        Route("/api/search", search, methods=_READ_METHODS, middleware=compressed),
+        Route("/{path:path}", show, methods=_READ_METHODS, middleware=compressed),
     ]
 
 
@@ -86,6 +94,9 @@ def _respond(
 ) -> Response:
     """Return the resource, or 304 if the reader has it already."""
     sent = {**_HEADERS, "ETag": resource.etag, **(headers or {})}
+    version = request.query_params.get("v")
+    if version is not None and version == resource.etag.strip('"'):
+        sent["Cache-Control"] = _FOR_A_YEAR
     if _has_already(request.headers.get("if-none-match", ""), resource.etag):
         return Response(status_code=304, headers=sent)
     return Response(resource.body, media_type=resource.media_type, headers=sent)

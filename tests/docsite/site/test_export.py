@@ -79,8 +79,8 @@ def test_links_name_files_and_are_relative(folder: DocsFolder, tmp_path: Path) -
     missing = (tmp_path / "out" / "404.html").read_text(encoding="utf-8")
 
     assert '<a class="brand" href="../index.html">' in page
-    assert '<link rel="stylesheet" href="../assets/citewell/site.css">' in page
-    assert 'href="/docs/assets/citewell/site.css"' in missing
+    assert '<link rel="stylesheet" href="../assets/citewell/site.css?v=' in page
+    assert 'href="/docs/assets/citewell/site.css?v=' in missing
 
 
 def test_the_documentation_of_this_project_has_no_broken_links(tmp_path: Path) -> None:

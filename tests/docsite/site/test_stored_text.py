@@ -106,6 +106,25 @@ def test_backslashes_of_markdown_escape() -> None:
     assert render_stored_texts([StoredText(text=r"\_a\_ \\", escapes=True)]) == ["<p>_a_ \\</p>\n"]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Press the [button](https://evil.example/)?", "Press the button (https://evil.example/)?"),
+        ("[**a** `b`](https://a.example/)", "a b (https://a.example/)"),
+        ("[run](javascript:alert(1))", "run (javascript:alert(1))"),
+        ("See <https://a.example/>.", "See https://a.example/."),
+        ("[https://a.example](https://b.example)", "https://a.example (https://b.example)"),
+        ("![logo](https://a.example/x.png)", "logo (https://a.example/x.png)"),
+    ],
+)
+def test_links_that_may_mislead_show_where_they_lead(text: str, shown: str) -> None:
+    html = render_stored_texts([StoredText(text=text, shows_addresses=True)])[0]
+    plain = render_stored_texts([StoredText(text=text)])[0]
+
+    assert LexborHTMLParser(html).text().strip() == shown
+    assert "(" not in LexborHTMLParser(plain).text()
+
+
 def test_a_marked_signature_keeps_its_star() -> None:
     tree = marked("**f(a, *, b)**", "**f(a, *, b)**\n\nText.")
 

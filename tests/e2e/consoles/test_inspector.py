@@ -56,6 +56,24 @@ def test_the_inspector_asks_for_a_key_when_the_server_does(tab: Tab) -> None:
     expect(page.locator("#server")).to_contain_text("connected in")
 
 
+def test_the_inspector_says_what_was_not_taken_and_what_a_blocked_call_means(tab: Tab) -> None:
+    page = tab.open("/mcp/debug?endpoint=https://name:word@a.example/mcp")
+    expect(page.get_by_role("alert")).to_contain_text("was not taken")
+    expect(page.locator("#server")).to_be_empty()
+    assert faults_of(page) == []
+
+    with running_site({}) as silent:
+        page = tab.open(f"/mcp/debug?endpoint={silent.url('/mcp')}")
+        expect(page.locator("#server")).to_contain_text("(CORS)")
+        placeholder = "the token of that server, if it asks for one"
+        expect(page.get_by_label("Token")).to_have_attribute("placeholder", placeholder)
+        page.get_by_label("Endpoint").fill("/mcp")
+        expect(page.get_by_label("Token")).to_have_attribute(
+            "placeholder", "the key in this browser"
+        )
+    tab.forgive()
+
+
 def test_the_inspector_reads_resources_and_gets_prompts(tab: Tab) -> None:
     page = tab.open(f"/mcp/debug?token={tab.served.ann}")
     page.get_by_role("button", name="Prompts").click()

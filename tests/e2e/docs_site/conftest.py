@@ -67,6 +67,22 @@ flowchart LR
 ```
 """
 
+_PARAGRAPHS = "A paragraph about herons.\n\n" * 60
+FAR_DIAGRAM_PAGE = f"""\
+# Far below
+
+{_PARAGRAPHS}
+
+```mermaid
+flowchart TD
+  A[Observer] -->|counts| B{{Many?}}
+  B -->|yes| C[Publish]
+  B -->|no| A
+```
+
+After the diagram.
+"""
+
 BROKEN_DIAGRAM_PAGE = """\
 # A slip
 
@@ -145,6 +161,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> DocsFolder:
     (root / "tabs.md").write_text(TABS_PAGE, encoding="utf-8")
     (root / "marks.md").write_text(MARKS_PAGE, encoding="utf-8")
     (root / "broken").mkdir()
+    (root / "far").mkdir()
+    (root / "far" / "diagram.md").write_text(FAR_DIAGRAM_PAGE, encoding="utf-8")
     (root / "broken" / "diagram.md").write_text(BROKEN_DIAGRAM_PAGE, encoding="utf-8")
     (root / "hostile.md").write_text("\n\n".join(ATTACKS), encoding="utf-8")
     return DocsFolder.open(root)

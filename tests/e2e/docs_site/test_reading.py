@@ -215,6 +215,20 @@ def test_a_diagram_is_drawn_and_only_its_page_loads_mermaid(
     page.close()
 
 
+def test_mermaid_is_loaded_when_a_diagram_comes_near_and_nothing_moves(tab: Tab) -> None:
+    loaded: list[str] = []
+    tab.page.on("request", lambda request: loaded.append(request.url))
+    tab.go("far/diagram.html")
+    below = tab.page.get_by_text("After the diagram")
+    tab.page.wait_for_load_state("networkidle")
+    assert not [url for url in loaded if "mermaid" in url]
+
+    before = below.evaluate("(part) => part.getBoundingClientRect().top + scrollY")
+    tab.page.locator("pre.diagram").scroll_into_view_if_needed()
+    expect(tab.page.locator(".diagram.drawn svg")).to_be_visible()
+    assert below.evaluate("(part) => part.getBoundingClientRect().top + scrollY") == before
+
+
 def test_a_diagram_that_cannot_be_drawn_says_so_above_its_source(tab: Tab) -> None:
     tab.go("broken/diagram.html")
 

@@ -120,7 +120,10 @@ def test_a_question_can_be_stopped_and_a_failure_says_why(tab: Tab) -> None:
     page.get_by_label("Your question").fill("Will it come?")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_role("button", name="Stop").click()
-    expect(page.locator("#message")).to_have_text("Stopped.")
+    expect(page.locator("[data-step]")).to_have_text("Stopped.")
+    # What was read stays in sight, and the question can be changed at once.
+    expect(page.locator("[data-steps] li").first).to_be_visible()
+    expect(page.get_by_label("Your question")).to_be_focused()
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
     page.get_by_label("URLs, one per line").fill("ftp://nowhere.example/")

@@ -71,9 +71,10 @@ async def test_quotes_that_hardly_answer_are_not_said_to_answer() -> None:
         view = await ask(Asked(question="What does the grey heron eat?"), call, library.app)
 
     def certainty_at(confidence: float | None) -> str:
-        surest = replace(view.cards[0], confidence=confidence)
-        others = [replace(card, confidence=0.31) for card in view.cards]
-        return replace(view, cards=[*others, surest]).certainty
+        first = replace(view.cards[0], confidence=confidence)
+        # A surer quote below it is not what is read as the answer.
+        others = [replace(card, confidence=0.95) for card in view.cards]
+        return replace(view, cards=[first, *others]).certainty
 
     assert [certainty_at(each) for each in (0.31, 0.5, 0.79, 0.8, None)] == [
         *("low", "fair", "fair", "high", "high")
@@ -91,7 +92,9 @@ async def test_quotes_are_copied_with_their_sources() -> None:
     assert "  title = {Herons},\n" in view.copies["bibtex"]
     assert "  urldate = {2026-03-14}\n" in view.copies["bibtex"]
     csl = json.loads(view.copies["csl"])
-    assert [entry["URL"] for entry in csl] == [HERONS.url]
+    assert [entry["URL"] for entry in csl] == [card.url for card in view.cards]
+    assert len({entry["id"] for entry in csl}) == len(csl)
+    assert all(f"url = {{{card.url}}}" in view.copies["bibtex"] for card in view.cards)
     assert csl[0]["accessed"] == {"date-parts": [[2026, 3, 14]]}
     assert "[SOURCES]" in view.copies["brief"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drafts import draft
+from tests.drafts import FETCHED_AT, draft
 from tests.tools.library import EGRETS, HERONS, ME, open_library
 
 from citewell.core.errors import NotFound
@@ -53,6 +53,34 @@ async def test_a_quote_of_another_version_or_page_is_said_to_be_so() -> None:
         ]
 
     assert states == ["outdated", "outdated", "elsewhere", None, None]
+
+
+@pytest.mark.parametrize(
+    ("now", "state", "marked"),
+    [
+        ("Herons eat fish. They wait.", "kept", "Herons eat fish."),
+        ("New. Herons eat fish. They stand still for hours.", "moved", "Herons eat fish."),
+        ("Herons eat mice and fish. They stand still.", "changed", "Herons eat mice and fish."),
+        ("Owls hunt at night and sleep by day.", "gone", ""),
+    ],
+)
+async def test_a_quote_whose_page_changed_is_shown_where_the_page_says_it_now(
+    now: str, state: str, marked: str
+) -> None:
+    older, newer = (
+        draft("https://birds.example/", "# Food", text, fetched_at=FETCHED_AT + timedelta(days=day))
+        for day, text in enumerate(("Herons eat fish. They stand still for hours.", now))
+    )
+    quote_id = citation_of("Herons eat fish.", older.extracted.text)
+    async with open_library(older) as library:
+        await library.parts.store.put_page(newer)
+        view = await view_page(1, Call(parts=library.parts, caller=ME), quote_id=quote_id)
+
+    assert view.quote_state == state
+    assert view.newer is not None
+    assert view.newer.quote == "Herons eat fish."
+    assert (f'<mark id="{quote_id}">{marked}</mark>' in view.html) is bool(marked)
+    assert ("{+mice and +}" in view.newer.difference) is (state == "changed")
 
 
 async def test_a_long_page_comes_in_parts_and_a_quote_opens_its_own() -> None:

@@ -28,8 +28,8 @@ _LOOK_OF_KIND = {
     "note": "note info todo seealso abstract summary tldr question help faq quote cite",
     "tip": "tip hint success check done",
     "important": "important example",
-    "warning": "warning caution attention security deprecated",
-    "danger": "danger error failure fail missing bug",
+    "warning": "warning attention security deprecated",
+    "danger": "danger caution error failure fail missing bug",
 }
 _LOOKS = {kind: look for look, kinds in _LOOK_OF_KIND.items() for kind in kinds.split()}
 CLASSES = frozenset({"callout", "callout-title", "chosen", "tab", "tabs", *_LOOK_OF_KIND})

@@ -16,9 +16,10 @@ from citewell.core.frozen import frozen
 from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
 from citewell.docsite.llms import LLMS_FILE, llms_full_txt, llms_txt
 from citewell.docsite.site.links import PageAddresses
-from citewell.docsite.site.pages import ASSETS, SEARCH_PAGE, PageWriter
+from citewell.docsite.site.pages import SEARCH_PAGE, PageWriter
 from citewell.docsite.site.search_index import search_index_script
-from citewell.docsite.site.website import diagram_files, sitemap, theme_files
+from citewell.docsite.site.theme import ASSETS, diagram_files, theme_files
+from citewell.docsite.site.website import sitemap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

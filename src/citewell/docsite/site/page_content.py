@@ -9,11 +9,14 @@ from citewell.core.language import detect_language
 from citewell.docsite.pages import parse_page
 from citewell.docsite.site.includes import IncludedFiles
 from citewell.docsite.site.links import PageAddresses
-from citewell.docsite.site.render import render_markdown
+from citewell.docsite.site.render import LONG_OUTLINE, UPPER_LEVEL, render_markdown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citewell.core.records import Language
     from citewell.docsite.folder import DocsFolder
+    from citewell.docsite.site.render import OutlineEntry
 
 _OUTLINE_LEVELS = (2, 3)
 # A longer list helps no reader to find a section.
@@ -69,7 +72,7 @@ def render_content(
         allow_html=allow_html,
         includes=IncludedFiles(root=Path(root)),
     )
-    shown = [entry for entry in rendered.outline if entry.level in _OUTLINE_LEVELS]
+    shown = _outline(rendered.outline)
     return PageContent(
         title=page.title,
         description=page.description,
@@ -81,3 +84,9 @@ def render_content(
         broken_links=list(addresses.broken),
         anchor_links=[(link.written, link.path, link.anchor) for link in addresses.anchored],
     )
+
+
+def _outline(entries: Sequence[OutlineEntry]) -> list[OutlineEntry]:
+    shown = [entry for entry in entries if entry.level in _OUTLINE_LEVELS]
+    upper = [entry for entry in shown if entry.level == UPPER_LEVEL]
+    return upper if len(shown) > LONG_OUTLINE and len(upper) > 1 else shown

@@ -7,7 +7,6 @@ import posixpath
 import re
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -22,6 +21,7 @@ from citewell.docsite.site.links import AnchorLink, PageAddresses
 from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
 from citewell.docsite.site.page_content import PageContent, render_in_sandbox
 from citewell.docsite.site.render import OutlineEntry
+from citewell.docsite.site.theme import ASSETS, HERE, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HERE = Path(__file__).parent
-ASSETS = "assets/citewell"
 SEARCH_PAGE = "search.html"
 
 # Nothing inline, nothing from elsewhere but the images and films that an author links to.
@@ -243,7 +241,8 @@ class PageWriter:
         navigation = self._folder.navigation
         entries = menu_entries(navigation, path, addresses=addresses, folder=folder)
         frame: dict[str, object] = {
-            "asset": lambda name: addresses.to_file(f"{ASSETS}/{name}"),
+            # The version lets browsers keep a file without asking for it on each page.
+            "asset": lambda name: addresses.to_file(f"{ASSETS}/{name}") + f"?v={version_of(name)}",
             "description": "",
             "home": addresses.to_file("index.html" if self._is_export else ""),
             "language": "en",

@@ -20,6 +20,7 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 from citewell.core.frozen import frozen
 from citewell.docsite.site.callouts import callout_plugin
 from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info, without_notes
+from citewell.docsite.site.diagram_room import estimate_height
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.includes import MAX_DEPTH, IncludeBudget, parse_include
 from citewell.docsite.site.sanitize import sanitized
@@ -45,6 +46,9 @@ _HTML_TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]{0,4000}\"|'[^']{0,4000}'){
 _HTML_ADDRESS = re.compile(
     r"(?<=[\s\"'/])(href|src|poster)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
 )
+LONG_OUTLINE = 100
+"""Of more headings, only those of the upper level are listed: FastAPI's release notes have 903."""
+UPPER_LEVEL = 2
 _NONCHARACTERS = re.compile("[\ufdd0-\ufdef]")
 
 
@@ -332,7 +336,9 @@ def _render_fence(
         page.has_diagrams = True
         # Without scripts its source is shown, which reads like a sketch.
         source = escape(tokens[index].content)
-        return page.keep(f'<pre class="diagram" tabindex="0"><code>{source}</code></pre>') + "\n"
+        room = f'style="--room: {estimate_height(tokens[index].content)}px"'
+        opened = f'<pre class="diagram" {room} tabindex="0">'
+        return page.keep(f"{opened}<code>{source}</code></pre>") + "\n"
     code = _with_included_lines(tokens[index].content, page)
     return page.keep(code_block_html(*without_notes(code, info))) + "\n"
 
@@ -350,4 +356,8 @@ def _render_heading_close(
 ) -> str:
     anchor = escape(str(tokens[index - 2].attrs.get("id", "")))
     label = 'aria-label="Link to this section"'
+    level = int(tokens[index].tag[1])
+    if level > UPPER_LEVEL and len(env["page"].outline) > LONG_OUTLINE:
+        # A script adds it: in the release notes of FastAPI they are a fiftieth of the page.
+        return f"</{tokens[index].tag}>\n"
     return f' <a class="permalink" href="#{anchor}" {label}>#</a></{tokens[index].tag}>\n'

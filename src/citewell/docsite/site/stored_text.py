@@ -79,6 +79,8 @@ class StoredText:
     """How many levels lower headings are shown."""
     stored_pages: Mapping[str, str] = field(default_factory=dict)
     """Addresses in this reader, by the URLs of pages."""
+    shows_addresses: bool = False
+    """Whether the address of a link is shown after its words: whoever wrote it may mislead."""
     escapes: bool = False
     """Whether a backslash escapes: in text that somebody wrote as Markdown, not in other pages."""
 
@@ -245,18 +247,25 @@ def _shown_inline(tokens: Sequence[Token], rendering: _Rendering) -> Iterator[To
     """Yield inline tokens with safe addresses; those inside a mark become `marked`."""
     pen = _Pen(rendering)
     in_link = False
+    target, words = "", ""
     for token in tokens:
         if token.type == "link_open":
+            target, words = _target_of(token), ""
             in_link = _set_address(token, rendering)
         elif token.type == "link_close":
             token.tag = "a" if in_link else "span"
             in_link = False
         elif token.type == "image":
             token.meta["in_link"] = in_link
+        words += token.content
         if token.type == "text":
             yield from pen.mark_text(token.content)
         else:
             yield pen.mark_leaf(token) if token.type in _LEAVES else token
+        is_end = token.type in ("link_close", "image") and rendering.stored.shows_addresses
+        shown = _target_of(token) if token.type == "image" else target
+        if is_end and not in_link and shown and shown != words:
+            yield Token("text", "", 0, content=f" ({shown})")
 
 
 class _Pen:
@@ -298,9 +307,13 @@ class _Pen:
         return token
 
 
+def _target_of(token: Token) -> str:
+    return _MARKERS.sub("", str(token.attrs.get("href") or token.attrs.get("src") or ""))
+
+
 def _set_address(token: Token, rendering: _Rendering) -> bool:
     """Set where a link leads; return whether it leads anywhere."""
-    address = _MARKERS.sub("", str(token.attrs.get("href", "")))
+    address = _target_of(token)
     token.attrs.clear()
     own, _, anchor = address.partition("#")
     if own in ("", rendering.stored.own_url) and anchor in rendering.stored.anchors:

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import threading
 from collections import OrderedDict
-from functools import cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape as escape_xml
 
-from citewell.core.frozen import frozen
-from citewell.docsite.site.pages import ASSETS, HERE, SEARCH_PAGE, PageWriter
+from citewell.docsite.site.pages import SEARCH_PAGE, PageWriter
+from citewell.docsite.site.theme import ASSETS, Resource, diagram_files, resource, theme_files
 from citewell.docsite.urls import doc_path_of
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder
 
-_HTML = "text/html; charset=utf-8"
-_MEDIA_TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 _MAX_KEPT_BYTES = 64_000_000
-
-
-@frozen
-class Resource:
-    """What an address of the website answers."""
-
-    body: bytes
-    media_type: str
-    etag: str
 
 
 class Website:
@@ -116,30 +98,6 @@ class Website:
                 self._kept_bytes -= len(dropped.body)
 
 
-@cache
-def theme_files() -> dict[str, Resource]:
-    """Return the style sheet, scripts and icon of every site, by name."""
-    return _files_of("assets")
-
-
-@cache
-def diagram_files() -> dict[str, Resource]:
-    """Return what only pages with diagrams load, by name."""
-    # Mermaid alone has megabytes, so the package holds it compressed.
-    packed = HERE / "diagrams" / "mermaid.js.gz"
-    source = gzip.decompress(packed.read_bytes()).decode()
-    mermaid = resource(source, media_type=_MEDIA_TYPES[".js"])
-    return {**_files_of("diagrams"), packed.stem: mermaid}
-
-
-def _files_of(folder: str) -> dict[str, Resource]:
-    return {
-        file.name: resource(file.read_text(encoding="utf-8"), media_type=_MEDIA_TYPES[file.suffix])
-        for file in sorted((HERE / folder).iterdir())
-        if file.suffix in _MEDIA_TYPES
-    }
-
-
 def robots_txt(base_url: str) -> str:
     """Return that everything may be read, and where the list of pages is."""
     named = f"Sitemap: {base_url}/sitemap.xml\n" if base_url else ""
@@ -153,12 +111,4 @@ def sitemap(folder: DocsFolder, *, base_url: str) -> str:
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}\n</urlset>\n'
-    )
-
-
-def resource(text: str, *, media_type: str = _HTML) -> Resource:
-    """Return text as a resource whose ETag follows from its bytes."""
-    body = text.encode()
-    return Resource(
-        body=body, media_type=media_type, etag=f'"{hashlib.sha256(body).hexdigest()[:20]}"'
     )

@@ -62,7 +62,10 @@ async def write_archive(
             )
         partial.replace(path)
     except OSError as error:
-        raise ArchiveRefused(f"{path.name} cannot be written: {error.strerror}") from error
+        raise ArchiveRefused(
+            f"{path.name} cannot be written: {error.strerror}",
+            suggestion="Check free disk space and permissions.",
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return manifest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import logging
 import re
+import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -147,13 +148,35 @@ class Door:
             raise ScopeViolation("This request comes from the page of another site.")
         if is_form(request.headers):
             token = str((await read_form(request)).get(FORM_TOKEN, ""))
-            if not hmac.compare_digest(token.encode(), form_token(request).encode()):
+            if not hmac.compare_digest(_unmasked(token), _own_token(request)):
                 raise ScopeViolation("The form is out of date; reload the page and send it again.")
 
 
 def form_token(request: Request) -> str:
-    """Return what forms of the page must carry; empty for who was not let in."""
-    return str(getattr(request.state, FORM_TOKEN, ""))
+    """Return what forms of the page must carry; empty for who was not let in.
+
+    It looks different each time: from the lengths of compressed pages nobody learns it.
+    """
+    token = _own_token(request)
+    mask = secrets.token_bytes(len(token))
+    return (mask + _joined(token, mask)).hex()
+
+
+def _own_token(request: Request) -> bytes:
+    return bytes(getattr(request.state, FORM_TOKEN, b""))
+
+
+def _unmasked(token: str) -> bytes:
+    try:
+        data = bytes.fromhex(token)
+    except ValueError:
+        return b""
+    half = len(data) // 2
+    return _joined(data[:half], data[half:])
+
+
+def _joined(data: bytes, mask: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(data, mask, strict=False))
 
 
 async def _identify_person(request: Request, app: OpensParts) -> Caller:
@@ -168,7 +191,7 @@ async def _identify_person(request: Request, app: OpensParts) -> Caller:
         session = parts.access.sign_in.recognise(request.cookies.get(SESSION_COOKIE))
     # The same on every replica, and another for each session.
     purpose = f"console form {session.id if session else ''}".encode()
-    request.state.form_token = hmac.digest(parts.secret, purpose, "sha256").hex()
+    request.state.form_token = hmac.digest(parts.secret, purpose, "sha256")
     request.state.signed_in_as = session.caller.user if session else None
     return session.caller if session else await identify(request, app)
 

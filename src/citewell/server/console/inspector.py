@@ -27,7 +27,11 @@ def inspector_routes(screen: Screen) -> list[Route]:
     async def show(request: Request) -> Response:
         asked = request.query_params.get("endpoint", "").strip()
         origin = origin_of(asked)
-        values = {"endpoint": OWN_ENDPOINT if origin is None else asked}
+        is_own = asked in ("", OWN_ENDPOINT)
+        values = {
+            "endpoint": OWN_ENDPOINT if origin is None else asked,
+            "not_taken": origin is None and not is_own,
+        }
         return screen.show(request, "inspector.html", values, connect_to=origin)
 
     return [Route("/mcp/debug", show, methods=["GET", "HEAD"])]

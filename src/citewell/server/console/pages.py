@@ -110,7 +110,11 @@ class Pages:
         return Response(
             content,
             media_type=_MEDIA_TYPES[name.rpartition(".")[2]],
-            headers={"Cache-Control": _FOR_A_YEAR, "X-Content-Type-Options": "nosniff"},
+            headers={
+                "Cache-Control": _FOR_A_YEAR,
+                "ETag": f'"{_digest(content)}"',
+                "X-Content-Type-Options": "nosniff",
+            },
         )
 
     def _asset(self, name: str) -> str:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
+from citewell.server.compression import Compressed, PackedBodies
 from citewell.server.console.ask import ask_routes
 from citewell.server.console.body_limit import BodyLimit
 from citewell.server.console.citations import citation_routes
@@ -80,13 +81,19 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
         *sign_in_routes(door, screen),
         Route(f"{STATIC}/{{name}}", send_file, methods=["GET"]),
     ]
-    return Console(routes=[_bounded(route) for route in routes], refuse_unserved=refuse_unserved)
+    packed = PackedBodies()
+    return Console(
+        routes=[_bounded(route, packed) for route in routes], refuse_unserved=refuse_unserved
+    )
 
 
-def _bounded(route: Route) -> Route:
-    """Return the route with a limit on what it is sent."""
+def _bounded(route: Route, packed: PackedBodies) -> Route:
+    """Return the route with a limit on what it is sent, and its answers compressed."""
     limit = MAX_IMPORT_BYTES if route.path == IMPORT else _MAX_BODY_BYTES
-    bound = [Middleware(BodyLimit, max_bytes=limit, max_form_bytes=_MAX_BODY_BYTES)]
+    bound = [
+        Middleware(Compressed, packed),
+        Middleware(BodyLimit, max_bytes=limit, max_form_bytes=_MAX_BODY_BYTES),
+    ]
     return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bound)
 
 

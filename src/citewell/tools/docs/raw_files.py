@@ -51,6 +51,8 @@ class RawFile:
     body: bytes
     media_type: str
     etag: str
+    packed: bytes | None = None
+    """The bytes in gzip; nobody has packed a file of the folder."""
 
 
 def read_raw_file(folder: DocsFolder, path: str, *, settings: Settings) -> RawFile | None:

@@ -41,6 +41,10 @@ class Resource(Protocol):
     def etag(self) -> str:
         """Changes with the bytes."""
 
+    @property
+    def packed(self) -> bytes | None:
+        """The bytes in gzip, if they are at hand."""
+
 
 @frozen
 class Moved:

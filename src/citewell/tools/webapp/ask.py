@@ -76,6 +76,11 @@ class QuoteCard:
     confidence: float | None
     quote: Quote
 
+    @property
+    def certainty(self) -> Certainty:
+        """How sure it is that this quote answers."""
+        return certainty_of([self.confidence])
+
 
 @frozen
 class FollowedPage:
@@ -120,7 +125,7 @@ class AskView:
 
     @property
     def certainty(self) -> Certainty:
-        """How sure the surest quote is."""
+        """How sure the first quote is."""
         return certainty_of(card.confidence for card in self.cards)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -36,43 +37,47 @@ def as_markdown(quotes: Sequence[Quote]) -> str:
 
 
 def as_bibtex(quotes: Sequence[Quote]) -> str:
-    """Return an entry for each source, the best first."""
+    """Return an entry for each quote, the best first."""
     return "\n\n".join(
-        f"@misc{{{_key(quote)},\n"
+        f"@misc{{{key},\n"
         f"  title = {{{_title(quote).translate(_BIBTEX_SPECIAL)}}},\n"
         f"  howpublished = {{{_host(quote).translate(_BIBTEX_SPECIAL)}}},\n"
         f"  url = {{{_link_target(quote)}}},\n"
         f"  urldate = {{{quote.fetched_at:%Y-%m-%d}}}\n"
         "}"
-        for quote in _first_of_sources(quotes)
+        for key, quote in _entries(quotes)
     )
 
 
 def as_csl(quotes: Sequence[Quote]) -> str:
-    """Return the sources as a CSL-JSON list."""
+    """Return the quotes as a CSL-JSON list."""
     entries: list[dict[str, Any]] = [
         {
-            "id": _key(quote),
+            "id": key,
             "type": "webpage",
             "title": _title(quote),
             "container-title": _host(quote),
-            "URL": quote.url,
+            "URL": _link_target(quote),
             "accessed": {
                 "date-parts": [
                     [quote.fetched_at.year, quote.fetched_at.month, quote.fetched_at.day]
                 ]
             },
         }
-        for quote in _first_of_sources(quotes)
+        for key, quote in _entries(quotes)
     ]
     return json.dumps(entries, ensure_ascii=False, indent=2)
 
 
-def _first_of_sources(quotes: Sequence[Quote]) -> list[Quote]:
-    first: dict[int, Quote] = {}
+def _entries(quotes: Sequence[Quote]) -> list[tuple[str, Quote]]:
+    """Return the quotes with a key for each; several of one page are told apart by a number."""
+    seen: Counter[int] = Counter()
+    entries: list[tuple[str, Quote]] = []
     for quote in quotes:
-        first.setdefault(quote.source_id, quote)
-    return list(first.values())
+        seen[quote.source_id] += 1
+        number = seen[quote.source_id]
+        entries.append((_key(quote) + (f"-{number}" if number > 1 else ""), quote))
+    return entries
 
 
 def _key(quote: Quote) -> str:

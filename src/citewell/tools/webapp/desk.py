@@ -1,4 +1,4 @@
-"""Questions of agents as a person reads them: Markdown with safe links."""
+"""Questions of agents as a person reads them: Markdown whose links show where they lead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def render_questions(
     """Return the questions of these lists as HTML, by their ids; none of their HTML passes."""
     texts = {
         str(question["id"]): StoredText(
-            text=str(question["question"]), heading_shift=3, escapes=True
+            text=str(question["question"]), heading_shift=3, escapes=True, shows_addresses=True
         )
         for questions in lists.values()
         for question in questions

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from citewell.answer.links import link_to_span
-from citewell.core.errors import NotFound
+from citewell.core.errors import ExtractionError, NotFound
 from citewell.core.frozen import frozen
 from citewell.core.graph import NodeRef
 from citewell.core.ids import parse_citation_id
@@ -15,6 +16,7 @@ from citewell.core.records import SearchFilter
 from citewell.core.text import one_line
 from citewell.docsite.site.stored_text import MarkedSpan, StoredText, render_stored_texts
 from citewell.tools.research import status
+from citewell.tools.webapp.outdated_quote import find_newer_place
 from citewell.tools.webapp.page_parts import part_of, split_page
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from citewell.core.library import PageChange
     from citewell.core.records import Page, PageInfo, Section
     from citewell.tools.tool import Call
+    from citewell.tools.webapp.outdated_quote import NewerPlace
     from citewell.tools.webapp.page_parts import PagePart
+
+logger = logging.getLogger(__name__)
 
 READER_NEEDS: tuple[PartName, ...] = ("store", "embedder", "fetcher")
 
@@ -32,7 +37,7 @@ _NEIGHBOURS = 12
 _MOST_EDGES = 500
 _CHANGED_WEBSITES = 200
 
-QuoteState = Literal["marked", "outdated", "elsewhere"]
+QuoteState = Literal["marked", "kept", "moved", "changed", "gone", "outdated", "elsewhere"]
 
 
 @frozen
@@ -84,7 +89,10 @@ class PageView:
     parts: int
     quote_id: str | None
     quote_state: QuoteState | None
-    """`outdated`: the page has changed since it was quoted; `elsewhere`: not of this page."""
+    """`marked`: as it was quoted. Where the page has changed since: what became of the quote, or
+    `outdated` if that is not known. `elsewhere`: not of this page."""
+    newer: NewerPlace | None
+    """What stands in the place of a quote whose page has changed."""
     changes: Sequence[FoundChange]
     has_changed: bool
     """Whether texts of earlier fetches are kept."""
@@ -109,6 +117,10 @@ async def view_page(
     page = await get_visible_page(source_id, call)
     parts = split_page(page.text, page.sections)
     mark, quote_state = _find_quote(page, quote_id)
+    newer = await _find_newer(page, quote_id, call) if quote_state == "outdated" else None
+    if newer is not None and quote_id is not None:
+        quote_state = newer.state
+        mark = newer.span and MarkedSpan(start=newer.span[0], end=newer.span[1], id=quote_id)
     if mark is not None:
         part = part_of(parts, mark.start)
     shown = min(max(part or 0, 0), len(parts) - 1)
@@ -127,6 +139,7 @@ async def view_page(
         parts=len(parts),
         quote_id=quote_id if quote_state else None,
         quote_state=quote_state,
+        newer=newer,
         changes=await _changes(page.info, call),
         has_changed=bool(await call.parts.store.releases.earlier_fetches(source_id)),
         neighbours=listed,
@@ -183,6 +196,18 @@ def _find_quote(page: Page, quote_id: str | None) -> tuple[MarkedSpan | None, Qu
     if not page.info.text_hash.startswith(cited.page_hash) or not is_inside:
         return None, "outdated"
     return MarkedSpan(start=cited.start, end=cited.end, id=quote_id), "marked"
+
+
+async def _find_newer(page: Page, quote_id: str | None, call: Call) -> NewerPlace | None:
+    cited = parse_citation_id(quote_id) if quote_id else None
+    if cited is None or quote_id is None:
+        return None
+    try:
+        return await find_newer_place(page, quote_id, cited, call)
+    except ExtractionError as error:
+        # The page can be read all the same, and says that the place is not known.
+        logger.warning("a quote of page %d was not found again: %s", cited.source_id, error.message)
+        return None
 
 
 def _original(page: Page, mark: MarkedSpan | None) -> str | None:

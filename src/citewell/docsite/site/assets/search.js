@@ -62,9 +62,35 @@
     return span;
   }
 
+  // By script, which is what tells the pages of one documentation apart.
+  const SCRIPTS = [
+    ["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
+    ["ko", /\p{Script=Hangul}/u],
+    ["zh", /\p{Script=Han}/u],
+  ];
+  const NAMES = { ja: "日本語", ko: "한국어", zh: "中文", "": "A–Z" };
+  const scriptOf = (text) => SCRIPTS.find(([, letters]) => letters.test(text))?.[0] ?? "";
+  const pageScript = scriptOf(document.querySelector("main").textContent.slice(0, 2000));
+  const languageOf = (hit) => scriptOf(`${hit.title} ${hit.snippet}`);
+
+  // Of a page in several languages, that in the language of the reader's page comes first.
+  const fileOf = (hit) => hit.path.split("/").at(-1);
+  function inOrder(found) {
+    const left = [...found];
+    const ordered = [];
+    while (left.length) {
+      const first = left[0];
+      const own = left.findIndex((hit) => fileOf(hit) === fileOf(first) && languageOf(hit) === pageScript);
+      const isOwn = own < 0 || languageOf(first) === pageScript;
+      ordered.push(...left.splice(isOwn ? 0 : own, 1));
+    }
+    return ordered;
+  }
+
   function line(hit, query) {
     const link = document.createElement("a");
     link.href = addressOf(hit);
+    if (languageOf(hit)) link.lang = languageOf(hit);
     link.tabIndex = -1;
     const title = marked(hit.title, hit.address ? "" : query, "hit-title");
     if (hit.section && hit.section !== hit.title) {
@@ -73,13 +99,20 @@
       section.textContent = ` › ${hit.section}`;
       title.append(section);
     }
+    if (!hit.address && languageOf(hit) !== pageScript) {
+      const label = document.createElement("span");
+      label.className = "hit-language";
+      label.textContent = NAMES[languageOf(hit)];
+      title.append(" ", label);
+    }
     link.append(title, marked(hit.snippet, query));
     return link;
   }
 
   function show({ results: found, marks }, query) {
     const told = [query, ...marks].join(" ");
-    hits = found.length < RESULTS ? found : [...found, allOf(query)];
+    hits = inOrder(found);
+    if (found.length >= RESULTS) hits.push(allOf(query));
     select(-1);
     list.replaceChildren();
     for (const [at, hit] of hits.entries()) {

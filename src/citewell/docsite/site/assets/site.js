@@ -106,6 +106,23 @@
     }
   }
 
+  // Beside the text on a wide screen; without scripts the folded one is there.
+  function showOutline() {
+    const list = document.querySelector(".outline-fold ul");
+    if (list) document.querySelector(".outline").append(list.cloneNode(true));
+  }
+
+  // The pages of very many headings come without these for the lower ones.
+  function addPermalinks() {
+    for (const heading of document.querySelectorAll(".content :is(h3, h4, h5, h6)[id]")) {
+      if (heading.querySelector(".permalink")) continue;
+      const link = document.createElement("a");
+      Object.assign(link, { className: "permalink", href: `#${heading.id}`, textContent: "#" });
+      link.setAttribute("aria-label", "Link to this section");
+      heading.append(" ", link);
+    }
+  }
+
   function followOutline() {
     const links = new Map();
     for (const link of document.querySelectorAll(".outline a")) {
@@ -195,6 +212,8 @@
   startThemeSwitch();
   addCopyButtons();
   joinTabs();
+  addPermalinks();
+  showOutline();
   followOutline();
   showCurrentPage();
   startMenu();

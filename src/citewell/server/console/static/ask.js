@@ -77,6 +77,7 @@
     part("steps").replaceChildren();
     part("so-far").hidden = true;
     part("step").textContent = text("asking");
+    document.querySelector("[data-ask-stop]").hidden = false;
     document.getElementById("progress").hidden = false;
     form.setAttribute("aria-busy", "true");
     citewell.say("");
@@ -85,6 +86,14 @@
   const end = (form) => {
     document.getElementById("progress").hidden = true;
     form.removeAttribute("aria-busy");
+  };
+
+  // What was read so far stays in sight; the question can be changed at once.
+  const showStopped = (form) => {
+    part("step").textContent = text("stopped");
+    document.querySelector("[data-ask-stop]").hidden = true;
+    form.removeAttribute("aria-busy");
+    document.getElementById("question").focus();
   };
 
   // The address then searches again what is indexed by now; nothing is fetched for it.
@@ -119,9 +128,11 @@
       }
       if (!again) remember(fields);
     } catch (error) {
-      if (asking === mine) citewell.say(mine.signal.aborted ? text("stopped") : error.message, !mine.signal.aborted);
+      if (asking !== mine) return;
+      if (mine.signal.aborted) return showStopped(form);
+      citewell.say(error.message, true);
     } finally {
-      if (asking === mine) end(form);
+      if (asking === mine && !mine.signal.aborted) end(form);
     }
   };
 

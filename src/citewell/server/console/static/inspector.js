@@ -59,6 +59,8 @@
       showTab("tools");
     } catch (error) {
       if (error.status === 401) askForKey(Boolean(typed || kept));
+      // The browser says no more of an answer that it withholds than of none.
+      else if (error instanceof TypeError && !isOwn(endpoint)) show("server", say("blocked", { origin: originOf(endpoint), page: location.origin }));
       else show("server", say("not_connected", { reason: error.message }));
     }
   };
@@ -288,7 +290,14 @@
       if (tab) showTab(tab.dataset.tab);
     });
     window.addEventListener("pagehide", () => client?.close());
-    if (isAsked) connect();
+    const { endpoint, token } = at("connection").elements;
+    const ownHint = token.placeholder;
+    const sayWhichKey = () => {
+      token.placeholder = isOwn(endpoint.value.trim()) ? ownHint : token.dataset.foreign;
+    };
+    endpoint.addEventListener("input", sayWhichKey);
+    sayWhichKey();
+    if (isAsked && !("notTaken" in at("connection").dataset)) connect();
     else at("connect").focus();
   });
 })();
