@@ -23,6 +23,8 @@ from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.server.listener import bind
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
+from citewell.server.paced_connections import PacedHttp
+from citewell.server.paced_web_socket import PacedWebSocket
 from citewell.store.protocol import Store
 from citewell.tools.registry import Registry
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
@@ -148,7 +150,8 @@ async def listening(asgi_app: ASGIApp) -> AsyncIterator[str]:
         asgi_app,
         log_config=None,
         timeout_graceful_shutdown=1,
-        ws="websockets-sansio",
+        http=PacedHttp,
+        ws=PacedWebSocket,
         ws_max_size=MAX_REQUEST_BYTES,
     )
     server = uvicorn.Server(config)

@@ -24,6 +24,7 @@ from citewell.server.docs_mcp import DocsMcpEndpoint
 from citewell.server.docs_routes import docs_routes
 from citewell.server.listener import bind
 from citewell.server.logging_setup import configure_logging
+from citewell.server.paced_connections import PacedHttp
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.docs.front import DocsFront, open_rate_limiter
 from citewell.tools.docs.site import DocsSite
@@ -185,6 +186,7 @@ async def _run_uvicorn(app: Starlette, listener: socket.socket) -> None:
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
+        http=PacedHttp,
         ws="none",
     )
     # uvicorn handles the signals itself and raises them again when it is done: the one we set

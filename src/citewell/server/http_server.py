@@ -26,6 +26,8 @@ from citewell.server.listener import bind
 from citewell.server.mcp_server import build_server
 from citewell.server.memory import keep_giving_memory_back, share_memory_between_threads
 from citewell.server.metrics import Metrics
+from citewell.server.paced_connections import PacedHttp
+from citewell.server.paced_web_socket import PacedWebSocket
 from citewell.server.shared_sessions import SharedSessions
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.catalog import open_registry
@@ -133,7 +135,8 @@ async def _run_uvicorn(
         server_header=False,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        ws="websockets-sansio",
+        http=PacedHttp,
+        ws=PacedWebSocket,
         ws_max_size=MAX_REQUEST_BYTES,
     )
     server = PatientServer(config)
