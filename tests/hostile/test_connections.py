@@ -83,7 +83,7 @@ async def test_chunks_of_one_byte_are_read_in_short_steps(
 ) -> None:
     await stream.send(_CHUNKED)
 
-    async with short_steps():
+    async with short_steps(0.25):
         await stream.send(b"1\r\n[\r\n" * 40_000 + b"0\r\n\r\n")
         answer = await stream.receive()
 
@@ -98,7 +98,7 @@ async def test_the_smallest_frames_are_read_in_short_steps(
     await stream.send(_UPGRADE)
     await stream.receive()
 
-    async with short_steps():
+    async with short_steps(0.25):
         await stream.send(_EMPTY_PING * 40_000 + b"\x88\x80\0\0\0\0")
         answers = await read_to_end(stream)
 
@@ -111,7 +111,7 @@ async def test_a_message_of_endless_fragments_ends_the_connection(stream: Socket
     await stream.send(_UPGRADE)
     await stream.receive()
 
-    async with short_steps():
+    async with short_steps(0.25):
         await stream.send(_FIRST_FRAGMENT + _EMPTY_FRAGMENT * 6_000)
         answer = await read_to_end(stream)
 
