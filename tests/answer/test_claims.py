@@ -221,3 +221,15 @@ def test_a_claim_with_another_word_in_the_place_of_one_is_only_partly_supported(
 
     assert same.verdict == "supported"
     assert (other.verdict, other.supporting[0].missing) == ("partly", ("pressure",))
+
+
+def test_a_place_that_denies_the_claim_is_shown_instead_of_one_that_shares_words() -> None:
+    denial = "Note that repository disk space is **not** freed until you run `borg compact`."
+    chance = "If Borg runs out of disk space, it tries to free as much space as it can at once."
+    claim = "Repository disk space is freed as soon as prune has run."
+
+    judged = judge_claim(claim, [chance, denial], ["FAQ", "borg prune"])
+
+    assert judged.verdict == "partly"
+    assert [place.passage for place in judged.opposing] == [1]
+    assert judged.supporting == ()

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.page_slice import column_names, starts_inside, stops_in_sentence, stops_inside
+from citewell.core.page_slice import (
+    after_blank_rows,
+    column_names,
+    starts_inside,
+    stops_in_sentence,
+    stops_inside,
+)
 
 PAGE = """# Relay
 
@@ -85,3 +91,19 @@ def test_a_quote_that_begins_inside_a_sentence_is_noticed(
     page: str, quote: str, is_cut: bool
 ) -> None:
     assert starts_inside(page, page.index(quote)) is is_cut
+
+
+@pytest.mark.parametrize(
+    ("slice_", "quoted"),
+    [
+        ("|    |    |\n|----|----|\n| -v | more |", "| -v | more |"),
+        ("|----|----|\n| -v | more |", "| -v | more |"),
+        ("| option | does |\n|----|----|\n| -v | more |", None),
+        ("|    |    |\n|----|----|", None),
+        ("Text.", None),
+    ],
+)
+def test_a_slice_begins_after_the_blank_header_of_a_table(slice_: str, quoted: str | None) -> None:
+    start = after_blank_rows(f"x\n{slice_}", 2, 2 + len(slice_))
+
+    assert slice_[start - 2 :] == (slice_ if quoted is None else quoted)

@@ -86,6 +86,8 @@ class ClaimPlace:
     """Names, numbers and words of the claim that the place does not hold."""
     differing: tuple[tuple[str, str], ...] = ()
     """What the claim says and what the place says instead."""
+    denies: bool = False
+    """Whether it denies what the claim says, of something that may be another thing."""
 
 
 @frozen
@@ -138,7 +140,10 @@ def judge_claim(
         and not (supporting and _NAMED_BEFORE.match(claim))
     ]
     if not supporting and not opposing:
-        supporting = places
+        # What only shares words is no evidence for a claim that a nearer place denies.
+        opposing = [place for place in places if place.denies]
+        least = opposing[0].share if opposing else 0.0
+        supporting = [place for place in places if not place.denies and place.share >= least]
     return ClaimJudgement(
         verdict=verdict,
         supporting=_best_apart(supporting, passages),
@@ -228,6 +233,8 @@ def _compare(
     )
     opposites = opposites_between(own, place)
     is_denied = own.negations != place.negations
+    # What is not so of one thing is often said to be so of another, as a contrast.
+    denies = place.negations > own.negations == 0
     differing: list[tuple[str, str]] = list(opposites)
     if numbers and len(numbers) == len(others):
         differing += zip(numbers, others, strict=True)
@@ -267,7 +274,9 @@ def _compare(
         alone = share_of(rest, place.words)
     elif share >= _SUPPORTED_SHARE and not (numbers or units or names or differing or is_denied):
         verdict = "partly" if absent and _has_swapped(own, place, absent) else "supported"
-    elif share >= (_PARTLY_NAMED_SHARE if names else _PARTLY_SHARE) and not is_denied:
+    elif share >= (_PARTLY_NAMED_SHARE if names else _PARTLY_SHARE) and (
+        not is_denied or (denies and is_short and alone >= _PARTLY_NAMED_SHARE and not is_elsewhere)
+    ):
         verdict = "partly"
     return ClaimPlace(
         verdict=verdict,
@@ -276,6 +285,7 @@ def _compare(
         share=round(alone, 2),
         missing=tuple(dict.fromkeys([*numbers, *names, *absent]))[:_MOST_LISTED],
         differing=tuple(differing) if verdict == "contradicted" else (),
+        denies=denies and verdict == "partly",
     )
 
 

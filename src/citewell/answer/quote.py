@@ -17,7 +17,7 @@ from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
 from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id
-from citewell.core.page_slice import starts_inside
+from citewell.core.page_slice import after_blank_rows, starts_inside
 from citewell.core.records import Quote
 from citewell.core.tokens import count_tokens
 
@@ -383,7 +383,7 @@ def _cut(
         part = part_to_quote(text[start:end], weights, max_tokens=max_tokens)
     return QuotedSpan(
         passage=span.passage,
-        start=start + part[0],
+        start=after_blank_rows(text, start + part[0], start + part[1]),
         end=start + part[1],
         score=span.score,
         share=1.0,

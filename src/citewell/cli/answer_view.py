@@ -129,7 +129,7 @@ class AnswerView:
         yield Text()
 
     def _failures(self) -> Iterator[Text]:
-        for failure in self.result.get("failures") or []:
+        for failure in (*(self.result.get("failures") or ()), *(self.result.get("warnings") or ())):
             reason = show_controls(failure["reason"].replace(failure["url"], "it"))
             url = _linked(show_controls(failure["url"]), failure["url"])
             yield Text.assemble(("not read: ", "bold red"), url, f" — {reason}")

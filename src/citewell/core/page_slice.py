@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_BLANK_ROWS = re.compile(r"(?:\|[-:| ]*+(?:\n|\Z))*+")
 _DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
 # What a sentence, a clause or a bracket ends with, as Markdown writes it.
 _ENDS_CLAUSE = re.compile(r"[.!?:;…。！？：；][\"'”’»」』)\]*_`]{0,6}+\s*+\Z")
@@ -22,6 +23,15 @@ def table_header(text: str, start: int) -> tuple[str, str] | None:
     header, delimiter, *_ = [*text[blank + 2 if blank >= 0 else 0 : row].split("\n", 2), "", ""]
     is_header = header.startswith("|") and _DELIMITER_ROW.fullmatch(delimiter) is not None
     return (header, delimiter) if is_header else None
+
+
+def after_blank_rows(text: str, start: int, end: int) -> int:
+    """Return where a slice begins to say something: after the blank header of a table without one.
+
+    It is `start` where the slice has nothing but such rows.
+    """
+    match = _BLANK_ROWS.match(text, start, end)
+    return start if match is None or match.end() >= end else match.end()
 
 
 def column_names(text: str, start: int) -> str:
