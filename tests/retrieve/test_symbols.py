@@ -139,6 +139,14 @@ async def package(store: Store) -> Store:
     return store
 
 
+async def test_a_deprecated_definition_comes_after_one_in_use(store: Store) -> None:
+    for name, note in (("old", "\n- **deprecated** Use the other.\n"), ("zed", "\nJoin them.\n")):
+        text = f"## `pipe` {{#pipe}}\n\n```ts\nfunction pipe(): {name}\n```\n{note}"
+        await store.put_page(draft(f"npm:egret@1/{name}.d.ts", text, heading="pipe"))
+
+    assert (await first_quote(store, "pipe"))[0].startswith("```ts\nfunction pipe(): zed\n```")
+
+
 async def test_a_short_alias_means_what_a_package_exports_itself(store: Store) -> None:
     text = "## `{name}` {{#pipe}}\n\n```ts\nfunction pipe(): {of}\n```\n"
     pages = {

@@ -39,7 +39,7 @@ _PACKAGE_MODULE = re.compile(r"([A-Za-z_][\w.]*) \([\w.-]+\)")
 _SET_ASIDE = frozenset(
     {
         *("legacy", "compat", "deprecated", "vendor", "vendored", "internal", "internals", "mypy"),
-        *("tests", "test", "testing", "jython", "v1", "v2", "v3"),
+        *("tests", "test", "jython", "v1", "v2", "v3"),
     }
 )
 # Signatures one below the other.

@@ -17,10 +17,10 @@ from citewell.core.words import STOP_WORDS, as_symbol, content_words
 from citewell.retrieve.candidates import Definitions, FoundChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from citewell.core.question import Query
-    from citewell.core.records import RankedChunk, SearchFilter
+    from citewell.core.records import RankedChunk, SearchFilter, StoredChunk
     from citewell.store.protocol import Store
     from citewell.store.symbols import StoredSymbol
 
@@ -29,6 +29,8 @@ _TOKEN = re.compile(
     r"|(?P<name>(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?)"
 )
 _JOINT = re.compile(r"\.|::|#|->")
+# As pages of packages say it of the definition itself, not of a parameter.
+_DEPRECATED = re.compile(r"^(?:- \*\*deprecated\*\*|\*\*Deprecated:\*\*)", re.MULTILINE)
 _LONGEST_ASK = 300
 _MOST_NAMES = 6
 _MOST_LOOKED_UP = 1_000
@@ -76,13 +78,25 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
         chunks=tuple(chunks),
         starts=starts,
         come_first=is_name or (asks and _is_about(query, names)),
-        later=frozenset(
-            each.chunk_id
-            for each in chosen
-            if each in pointing or is_set_aside(each.full_name) != is_set_aside(chosen[0].full_name)
-        ),
+        later=frozenset(_later(chosen, pointing, chunks)),
         notes=tuple(notes),
     )
+
+
+def _later(
+    chosen: Sequence[StoredSymbol],
+    pointing: Container[StoredSymbol],
+    chunks: Sequence[StoredChunk],
+) -> Iterator[int]:
+    """Yield the chunks that come after the others: of what only points, is legacy or deprecated."""
+    texts = {chunk.chunk_id: (chunk.start, chunk.text) for chunk in chunks}
+    for symbol in chosen:
+        begins, text = texts.get(symbol.chunk_id, (0, ""))
+        start = max(0, symbol.start - begins)
+        end = text.find("\n#", start + 1)
+        is_old = _DEPRECATED.search(text, start, end if end >= 0 else len(text)) is not None
+        if is_old or symbol in pointing or is_set_aside(symbol.full_name):
+            yield symbol.chunk_id
 
 
 async def _inherited(

@@ -250,12 +250,29 @@ def test_a_docstring_begins_with_its_summary(tmp_path: Path) -> None:
 
 def test_a_section_of_numpys_style_ends_the_one_before() -> None:
     docstring = (
-        "Count.\n\nParameters\n----------\npond : str\n    Where.\n\nNotes\n-----\nSlow.\n\n"
+        "Count.\n\nParameters\n----------\npond : str\n    Where.\n\nNotes\n-----\nSlow, but\nsure.\n\n"
         "Examples\n--------\n>>> count()\n"
     )
 
     written = docstring_markdown(docstring)
 
-    assert "- pond : str\n  Where.\n\n**Notes**\n" in written
-    assert "- Notes" not in written
-    assert "**Examples**\n" in written
+    assert "- pond : str\n  Where.\n\n**Notes**\n\nSlow, but\nsure.\n\n\n**Examples**\n" in written
+
+
+def test_the_prose_of_a_section_of_googles_style_stays_together() -> None:
+    docstring = (
+        "Count.\n\nReturns:\n    How many there\n    are.\n\n    >>> 3\n\nArgs:\n    a: One.\n"
+    )
+
+    assert docstring_markdown(docstring) == (
+        "Count.\n\n\n**Returns**\n\nHow many there\nare.\n\n\n```pycon\n>>> 3\n```\n\n\n**Args**\n\n- a: One."
+    )
+
+
+def test_a_testing_package_is_for_users(tmp_path: Path) -> None:
+    files = {
+        "herons/testing/__init__.py": "def watch():\n    'Watch.'\n",
+        "herons/tests/a.py": "class A: ...",
+    }
+
+    assert list(pages_of(tmp_path, files)) == ["herons.testing"]

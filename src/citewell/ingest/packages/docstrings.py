@@ -15,6 +15,9 @@ _SECTION = re.compile(
     r"(Args|Arguments|Parameters|Params|Returns|Return|Yields|Raises|Attributes|Examples?|Notes?"
     r"|Warnings?|See Also|References|Keyword Args|Other Parameters):?"
 )
+# Their text is prose, not a list of names.
+_PROSE = frozenset({"Example", "Examples", "Note", "Notes", "References", "Warning", "Warnings"})
+_RESULTS = frozenset({"Return", "Returns", "Yields"})
 # Fields of Sphinx, and of Epydoc with its own sign.
 _FIELD = re.compile(
     r"^(\s*)[:@](param|parameter|arg|argument|key|keyword|kwarg|kwparam|type|raises?"
@@ -62,9 +65,7 @@ def docstring_markdown(docstring: str) -> str:
             place = _write_code(lines, place, written)
             continue
         if _SECTION.fullmatch(line.strip()) and (following.startswith("---") or line.endswith(":")):
-            written += ["", f"**{line.strip().rstrip(':')}**", ""]
-            place += 2 if following.startswith("---") else 1
-            place = _write_entries(lines, place, written)
+            place = _write_section(lines, place, written)
             continue
         if line.strip() and _UNDERLINE.fullmatch(following):
             written += ["", f"**{_inline(line.strip())}**", ""]
@@ -170,6 +171,20 @@ def _indented_below(lines: list[str], place: int) -> tuple[list[str], int]:
     while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
         end += 1
     return lines[place + 1 : end], end
+
+
+def _write_section(lines: list[str], place: int, written: list[str]) -> int:
+    """Write the heading of a section, and what is below it as prose or as a list."""
+    name = lines[place].strip().rstrip(":")
+    is_underlined = _begins_section(lines, place)
+    written += ["", f"**{name}**", ""]
+    if is_underlined:
+        return place + 2 if name in _PROSE else _write_entries(lines, place + 2, written)
+    if name not in _PROSE | _RESULTS:
+        return _write_entries(lines, place + 1, written)
+    below, end = _indented_below(lines, place)
+    written += [docstring_markdown("\n".join(below)), ""]
+    return end
 
 
 def _write_entries(lines: list[str], place: int, written: list[str]) -> int:

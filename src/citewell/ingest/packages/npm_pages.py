@@ -148,7 +148,7 @@ def _section(declaration: Declaration, shown: str, prefix: str) -> str:
         f"## `{prefix}{name}` {{#{name}}}",
         f"```ts\n{declaration.code}\n```",
         tsdoc_markdown(declaration.comment),
-        *(f"Deprecated:\n\n```ts\n{code}\n```" for code in declaration.deprecated),
         f"Defined in {shown}, line {declaration.line}.",
+        *(f"Deprecated:\n\n```ts\n{code}\n```" for code in declaration.deprecated),
     ]
     return "\n\n".join(block for block in blocks if block)

@@ -20,7 +20,6 @@ _SKIPPED_FOLDERS = frozenset(
     {
         "tests",
         "test",
-        "testing",
         "_vendor",
         "vendor",
         "vendored",
