@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import resource
 import subprocess
@@ -90,7 +91,12 @@ def sync(database: str, *arguments: str) -> tuple[float, float]:
         [*command, "--database", database],
         check=True,
         capture_output=True,
-        env={"PATH": "/usr/bin:/bin", **environment},
+        # Without its PYTHONPATH another checkout than this one could be measured.
+        env={
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            **environment,
+        },
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

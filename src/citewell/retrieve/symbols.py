@@ -17,7 +17,7 @@ from citewell.core.words import STOP_WORDS, as_symbol, content_words
 from citewell.retrieve.candidates import Definitions, FoundChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from citewell.core.question import Query
     from citewell.core.records import RankedChunk, SearchFilter, StoredChunk
@@ -85,7 +85,7 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
 
 def _later(
     chosen: Sequence[StoredSymbol],
-    pointing: Container[StoredSymbol],
+    pointing: Set[StoredSymbol],
     chunks: Sequence[StoredChunk],
 ) -> Iterator[int]:
     """Yield the chunks that come after the others: of what only points, is legacy or deprecated."""
@@ -95,7 +95,9 @@ def _later(
         start = max(0, symbol.start - begins)
         end = text.find("\n#", start + 1)
         is_old = _DEPRECATED.search(text, start, end if end >= 0 else len(text)) is not None
-        if is_old or symbol in pointing or is_set_aside(symbol.full_name):
+        is_old = is_old or is_set_aside(symbol.full_name)
+        # What points to a definition comes after it, even if that is deprecated.
+        if symbol in pointing if pointing else is_old:
             yield symbol.chunk_id
 
 

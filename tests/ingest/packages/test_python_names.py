@@ -43,6 +43,24 @@ def test_the_stub_of_a_compiled_module_is_read(tmp_path: Path) -> None:
     assert "def count(pond: str) -> int" in pages["herons"]
 
 
+def test_overloads_in_a_stub_of_what_is_imported_from_a_source_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "herons/__init__.py": "from ._birds import count\ndef own():\n    'Own.'\n",
+        "herons/__init__.pyi": (
+            "from typing import overload\n@overload\ndef count(pond: str) -> int: ...\n"
+            "@overload\ndef count(pond: bytes) -> int: ...\ndef own() -> int: ...\n"
+        ),
+        "herons/_birds.py": "def count(pond):\n    'Count them.'\n",
+    }
+
+    pages = pages_of(tmp_path, files)
+
+    assert "def own() -> int\n```\n\nOwn." in pages["herons"]
+    assert "## `herons.count` {#count}" in pages["herons._birds"]
+
+
 def test_a_stub_gives_the_types_and_the_source_the_words(tmp_path: Path) -> None:
     files = {
         "herons.py": 'def count(pond, minutes=5):\n    """Count them."""\n',

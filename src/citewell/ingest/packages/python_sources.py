@@ -130,12 +130,18 @@ def parse_module(source: PythonSource, *, keeps: Iterable[str] = ()) -> griffe.M
         if isinstance(own, griffe.Alias) and name not in kept and not member.is_alias:
             # It comes from a compiled module, whose only text is the stub.
             tree.set_member(name, member)
-    for name, overloads in stub.overloads.items():
-        if overloads and (name not in tree.members or name not in kept):
-            if isinstance(tree.members.get(name), griffe.Alias):
+    for name, overloads in list(stub.overloads.items()):
+        is_imported = isinstance(tree.members.get(name), griffe.Alias)
+        if is_imported and name in kept:
+            del stub.overloads[name]
+        elif overloads and (is_imported or name not in tree.members):
+            if is_imported:
                 tree.del_member(name)
-            tree.overloads[name] = overloads
-    return griffe.merge_stubs(tree, stub)
+            tree.overloads[name] = stub.overloads.pop(name)
+    try:
+        return griffe.merge_stubs(tree, stub)
+    except griffe.GriffeError as error:
+        raise ExtractionError(f"its stub cannot be merged: {error}") from error
 
 
 def _visit(source: PythonSource, path: Path, code: str) -> griffe.Module:
