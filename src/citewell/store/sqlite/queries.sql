@@ -842,19 +842,21 @@ CROSS JOIN page AS target ON target.source_id = coalesce(
 WHERE target.source_id <> named.source_id
     AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
 
--- name: links_of_sections
+-- part: known_links
 -- A hub is known as one after a hundred links; counting further would add nothing.
+(
+    SELECT count(*) FROM (
+        SELECT 1 FROM link
+        WHERE link.url = linked.url AND link.rows_id NOT IN (SELECT rows_id FROM unlisted)
+        LIMIT 100
+    )
+)
+
+-- name: links_of_sections
 SELECT json_group_array(
     json_array(
         source_id, section, target, 0, links, 0,
-        (
-            SELECT count(*) FROM (
-                SELECT 1 FROM link
-                WHERE link.url = linked.url
-                    AND link.rows_id NOT IN (SELECT rows_id FROM unlisted)
-                LIMIT 100
-            )
-        )
+        -- use: known_links
     )
 ) FROM (
     SELECT
@@ -880,14 +882,7 @@ SELECT json_group_array(
 SELECT json_group_array(
     json_array(
         source_id, 0, target, 0, links, 0,
-        (
-            SELECT count(*) FROM (
-                SELECT 1 FROM link
-                WHERE link.url = linked.url
-                    AND link.rows_id NOT IN (SELECT rows_id FROM unlisted)
-                LIMIT 100
-            )
-        )
+        -- use: known_links
     )
 ) FROM (
     SELECT

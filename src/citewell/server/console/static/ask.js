@@ -7,23 +7,6 @@
   const { text } = citewell;
   const part = (name) => document.querySelector(`[data-${name}]`);
 
-  async function* eventsOf(answer) {
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let unread = "";
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      unread += value;
-      const events = unread.split("\n\n");
-      unread = events.pop();
-      for (const event of events) {
-        const [, name] = event.match(/^event: (.*)$/m) ?? [];
-        const [, data] = event.match(/^data: (.*)$/m) ?? [];
-        if (name) yield { name, data: JSON.parse(data) };
-      }
-    }
-  }
-
   const item = (content, className = "") => {
     const element = document.createElement("li");
     element.textContent = content;
@@ -121,10 +104,12 @@
         signal: mine.signal,
       });
       if (!answer.ok) throw new Error(await citewell.reasonOf(answer));
-      for await (const { name, data } of eventsOf(answer)) {
-        if (name === "progress") showStep(data);
-        else if (name === "failed") showFailure(data);
-        else if (name === "found") showFound(data);
+      for await (const events of citewell.eventsOf(answer)) {
+        for (const { name, data } of events) {
+          if (name === "progress") showStep(JSON.parse(data));
+          else if (name === "failed") showFailure(JSON.parse(data));
+          else if (name === "found") showFound(JSON.parse(data));
+        }
       }
       if (!again) remember(fields);
     } catch (error) {

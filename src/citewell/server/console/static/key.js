@@ -141,6 +141,22 @@ const citewell = (() => {
     download(link).catch(() => say(text("unreachable"), true));
   });
 
+  // The events of a stream, those that come together at a time.
+  async function* eventsOf(answer) {
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let unread = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const events = (unread + value).split("\n\n");
+      unread = events.pop();
+      yield events.map((event) => ({
+        name: event.match(/^event: (.*)$/m)?.[1],
+        data: event.match(/^data: (.*)$/m)?.[1],
+      }));
+    }
+  }
+
   document.addEventListener("htmx:configRequest", (event) => {
     Object.assign(event.detail.headers, headers());
   });
@@ -173,5 +189,5 @@ const citewell = (() => {
 
   document.addEventListener("citewell:shown", () => showHint());
 
-  return { headers, say, offerUndo, text, reasonOf, copy, hasKey: () => key !== "" };
+  return { headers, say, offerUndo, text, reasonOf, eventsOf, copy, hasKey: () => key !== "" };
 })();

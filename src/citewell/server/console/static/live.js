@@ -143,15 +143,8 @@
       isLost = false;
       citewell.say("");
     }
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let unread = "";
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      unread += value;
-      const events = unread.split("\n\n");
-      unread = events.pop();
-      if (events.some((event) => event.startsWith("event: changed"))) await refresh(area);
+    for await (const events of citewell.eventsOf(answer)) {
+      if (events.some(({ name }) => name === "changed")) await refresh(area);
     }
   };
 
