@@ -43,6 +43,23 @@ _PAGES: dict[str, tuple[str, PageKind]] = {
         + "</table>",
         "html",
     ),
+    "lists of tabs without a panel": (
+        "<div class=tabs><label>one</label></div>" * 10_000 + "<p>text</p>",
+        "html",
+    ),
+    "sources in one quotation": (
+        f"<blockquote>{'<cite>x</cite>' * 20_000}text</blockquote>",
+        "html",
+    ),
+    "contents of lonely anchors": (
+        "<ul>"
+        + "".join(f"<li><a href='#a{i}'>part {i}</a></li>" for i in range(10_000))
+        + "</ul>"
+        + "".join(f"<p><a id=a{i}></a></p><h3>part {i}</h3>" for i in range(10_000)),
+        "html",
+    ),
+    "flexible boxes in each other": ("<div class=flex><span>x</span>" * 5_000, "html"),
+    "buttons in headings": ("<h2><button>Part</button></h2><p>text</p>" * 10_000, "html"),
     "unclosed fences": ("```\ncode\n~~~\n" * 20_000, "markdown"),
     "open brackets": ("[" * 50_000 + "](" * 50_000, "markdown"),
     "open brackets in lines": (("[a](b " * 20 + "\n") * 2_000, "markdown"),

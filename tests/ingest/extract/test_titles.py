@@ -110,3 +110,13 @@ def test_signs_between_the_parts_of_a_name_are_those_of_the_title() -> None:
 
     assert page.title == "Fen.Nest.new"
     assert [section.heading for section in page.sections] == ["Fen Nest new"]
+
+
+def test_a_page_without_a_title_has_that_of_the_markdown_it_shows_as_it_is_written() -> None:
+    page = extracted(
+        "<title>&lt;no title&gt; — SRT documentation</title><div role='main'>"
+        "<p># Bonding: Quick Start</p><p>## 1. Introduction</p><p>Herons are counted.</p></div>",
+        url="https://example.org/features/bonding.html",
+    )
+
+    assert page.title == "Bonding: Quick Start"

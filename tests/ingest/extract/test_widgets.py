@@ -40,6 +40,7 @@ def test_tabs_that_show_one_panel_in_turns_keep_it_as_it_is() -> None:
         ("<button><span>GET</span><div>/nests</div></button>", "GET /nests"),
         ("<button><div>Copy</div><span>code</span></button>", ""),
         ("<button>Send</button>", ""),
+        ("<h2>Nests <button>Copy link</button></h2>", "## Nests\n"),
     ],
 )
 def test_a_button_is_read_where_it_says_what_the_page_says(button: str, words: str) -> None:

@@ -52,6 +52,8 @@ _SIGNATURE_CLASSES = {
 _CODE_TAGS = frozenset({"tt", "code", "samp"})
 _MIN_BREAKS = 2
 _SPACES = re.compile(r"[ \t\r\n]+")
+# Who said something stands before it.
+_OPENING_NODES = 5
 _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 
 
@@ -306,9 +308,11 @@ def _part_sources(quotation: Element) -> None:
         around = source.parent
         if around is None or around.tag == "p" or around.children[-1] is source:
             continue
-        place = next(at for at, child in enumerate(around.children) if child is source)
-        if not any(isinstance(c, str) and c.strip() for c in around.children[:place]):
-            around.children.insert(place + 1, Element("br", {}, around))
+        opening = around.children[:_OPENING_NODES]
+        place = next((at for at, child in enumerate(opening) if child is source), None)
+        if place is None or any(isinstance(c, str) and c.strip() for c in opening[:place]):
+            continue
+        around.children.insert(place + 1, Element("br", {}, around))
 
 
 def _is_figure(element: Element) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -257,8 +258,9 @@ def _take_out_contents(
     Return them, and whether lines that they name became the headings of a page without any.
     """
     places = {element: place for place, element in enumerate(root.walk())}
+    following = _following_blocks(root)
     targets = {
-        anchor: element
+        anchor: _named_place(element, following)
         for element in places
         for anchor in (element.attribute("id"), element.attribute("name"))
         if anchor
@@ -315,19 +317,28 @@ def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | No
         return None
     named = target
     if not target.text_start(1).strip() and target.parent is not None:
-        # An empty anchor stands before or in what it names, alone in a paragraph or not.
+        # An empty anchor stands before or in what it names.
         named = target.parent
-        if not named.text_start(1).strip():
-            named = _next_block(named) or named
     start = letters_of(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
     # The entries of a wiki are numbered, its headings are not.
     return target if words in start or words.lstrip("0123456789") in start else None
 
 
-def _next_block(element: Element) -> Element | None:
-    siblings = element.parent.elements() if element.parent is not None else []
-    following = (after for at, after in enumerate(siblings) if siblings[at - 1] is element and at)
-    return next(following, None)
+def _following_blocks(root: Element) -> dict[Element, Element]:
+    """Return the element that comes after each in its parent."""
+    return {
+        before: after
+        for parent in (root, *root.walk())
+        for before, after in pairwise(parent.elements())
+    }
+
+
+def _named_place(anchor: Element, following: dict[Element, Element]) -> Element:
+    """Return an anchor, or what comes after the paragraph in which it stands empty and alone."""
+    around = anchor.parent
+    if around is None or anchor.children or around.text_start(1).strip():
+        return anchor
+    return following.get(around, anchor)
 
 
 def _is_titled_contents(element: Element) -> bool:

@@ -88,6 +88,8 @@ def _opens_with_text(canonical: CanonicalText) -> bool:
 def _first_line(text: str) -> str:
     """Return the line that a page without title and heading begins with, if it is a short one."""
     line = plain_text(text[: 2 * _FIRST_LINE_CHARACTERS].partition("\n")[0])
+    # Sphinx shows Markdown as it is written where nothing tells it what it is.
+    line = line.removeprefix("# ")
     is_line = line[:1].isalnum() and len(line) <= _FIRST_LINE_CHARACTERS
     return line if is_line and line[-1] not in ".!?…:,;" else ""
 

@@ -186,7 +186,8 @@ def _says_something(button: LexborNode) -> bool:
         return True
     around = button.parent
     if around is not None and around.tag in HEADING_TAGS:
-        return True
+        # Beside a heading's own words it would copy a link.
+        return around.text().strip() == button.text().strip()
     parts = [part for part in button.css("p, div, .http-verb, h2, h3, h4") if part.text().strip()]
     spoken = " ".join(button.text(separator=" ").split())
     return len(parts) > 0 and len(spoken.split()) > 1 and not _ACTION.match(spoken)

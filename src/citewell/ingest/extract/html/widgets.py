@@ -22,6 +22,8 @@ _TABS = frozenset({"label", "li"})
 _PANEL_HOLDERS = ("tabbed-content", "blocks")
 # From a list of tabs up to what also holds the panels.
 _STEPS_TO_PANELS = 3
+# A page can have 10,000 lists of tabs without a panel.
+_MOST_LISTS, _MOST_STEPS = 300, 500
 _MAX_LABEL_CHARACTERS = 80
 # As utility classes write it, with or without a prefix; and an element's own style.
 _FLEX = re.compile(r"(?<= )_?(?:(?:d|sl|is|sm|md|lg|xl)-){0,2}(?:inline-)?(?:flex|grid)(?= )")
@@ -55,7 +57,7 @@ def lay_out_widgets(document: Document) -> Document:
             _set_apart(element)
     if lists:
         panels = _NamedPanels(document)
-        for tab_list in lists:
+        for tab_list in lists[:_MOST_LISTS]:
             is_changed |= _name_panels(tab_list, panels)
     if not is_changed:
         return document
@@ -127,7 +129,9 @@ def _panels_by_place(tab_list: Element, count: int) -> list[Element]:
     for _, around in zip(range(_STEPS_TO_PANELS), tab_list.ancestors(), strict=False):
         panels: list[Element] = []
         stack = around.elements()[::-1]
-        while stack:
+        for _ in range(_MOST_STEPS):
+            if not stack:
+                break
             element = stack.pop()
             if element is tab_list:
                 continue
