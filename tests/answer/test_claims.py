@@ -233,3 +233,22 @@ def test_a_place_that_denies_the_claim_is_shown_instead_of_one_that_shares_words
     assert judged.verdict == "partly"
     assert [place.passage for place in judged.opposing] == [1]
     assert judged.supporting == ()
+
+
+def test_a_sentence_whose_heading_alone_shares_words_is_no_second_quote() -> None:
+    told = "Creates a `QuerySet` containing descendants of the model instance, in tree order."
+    beside = (
+        "**get_descendants(include_self=False)**\n\nCreates a `QuerySet` containing descendants of "
+        "this model instance, in reverse order.\n\nIf `include_self` is `True`, the `QuerySet` will "
+        "also include this model instance."
+    )
+    claim = (
+        "get_descendants creates a QuerySet containing descendants of this model instance, in tree "
+        "order."
+    )
+
+    judged = judge_claim(
+        claim, [told, beside], ["models › get_descendants", "MPTTModel › MPTTModel.get_descendants"]
+    )
+
+    assert (judged.verdict, [place.passage for place in judged.supporting]) == ("supported", [0])

@@ -40,6 +40,8 @@ _PARTLY_SHARE = 0.5
 # Of somebody or something else, few common words say nothing of the claim.
 _PARTLY_NAMED_SHARE = 0.65
 _OPPOSED_SHARE = 0.9
+# Of the nearest place's share, what another one for the claim must have.
+_BESIDE_SHARE = 0.75
 # A list of parameters that is many times as long holds most words, and denies something else.
 _MOST_LENGTH = 4
 _LEAST_WORDS = 5
@@ -129,7 +131,9 @@ def judge_claim(
     if not places:
         return ClaimJudgement()
     verdict = places[0].verdict
-    supporting = [place for place in places if place.verdict in _BACKED]
+    backed = [place for place in places if place.verdict in _BACKED]
+    # The sentence after the one that says it has its words from there.
+    supporting = [place for place in backed if place.share >= _BESIDE_SHARE * backed[0].share]
     # What is said elsewhere on the page is often near, and about something else.
     least = _OPPOSED_SHARE if supporting else 0.0
     opposing = [
