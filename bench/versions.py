@@ -14,6 +14,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -139,17 +140,21 @@ async def ask_versions(app: App) -> None:
         await _ask_all(app, own)
 
 
+def one_line(text: str) -> str:
+    """Return code or prose as one line, as it would be without a line for each parameter."""
+    return re.sub(r",? \)", ")", re.sub(r"\( ", "(", " ".join(text.split())))
+
+
 async def _ask_all(app: App, questions: Sequence[Asked]) -> None:
     counts: Counter[str] = Counter()
     for asked in questions:
         evidence, versions = await search(app, asked.question)
         label = f"{asked.package} {asked.version}"
-        answer = " ".join(asked.answer.split())
+        answer = one_line(asked.answer)
         right = [
             place
             for place, each in enumerate(evidence)
-            if versions[int(str(each["source"]))] == label
-            and answer in " ".join(str(each["text"]).split())
+            if versions[int(str(each["source"]))] == label and answer in one_line(str(each["text"]))
         ]
         others = {version for version in versions.values() if version.startswith(asked.package)}
         counts["answered"] += bool(right)

@@ -233,11 +233,12 @@ def test_a_long_signature_is_short_enough_for_a_quote_and_given_whole_below(
     page = pages_of(tmp_path, {"herons.py": module})["herons"]
 
     signature, _, rest = page.partition("```python\n")[2].partition("\n```\n\n")
-    assert signature.startswith("def count(\n    pond,\n    *,\n    option_0=None,\n")
+    assert signature.startswith("def count(\n    pond: str,\n    *,\n    option_0=None,\n")
     assert signature.endswith("    …,\n)")
     assert len(signature) < 600
     assert rest.startswith("Count them. Slowly.")
-    assert "    option_39: dict[str, int] | None = None,\n) -> int\n```" in rest
+    assert "**Parameters**\n\n- `pond: str`\n- `option_0: dict[str, int] | None = None`\n" in rest
+    assert "- `option_39: dict[str, int] | None = None`\n\nDefined in" in rest
 
 
 def test_what_doc_says_of_a_parameter_is_its_description(tmp_path: Path) -> None:

@@ -130,7 +130,8 @@ class PublicNames:
         for name in [*scanned.instances, *names]:
             place = self._resolve(module, name)
             made_of = self.class_of_object(*place) if place and not name.startswith("_") else None
-            if made_of is not None and not self.public_name(made_of):
+            has_methods = made_of is not None and self.class_at(made_of).methods
+            if made_of is not None and has_methods and not self.public_name(made_of):
                 # Of an object whose class is private, only the object can be named.
                 self._names[made_of] = f"{module}.{name}"
 

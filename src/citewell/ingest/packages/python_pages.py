@@ -19,7 +19,7 @@ from citewell.ingest.packages.python_sources import (
     is_source,
     parse_module,
 )
-from citewell.ingest.packages.signatures import Signature, function_signature, listed_signature
+from citewell.ingest.packages.signatures import Signature, definition_signature, listed_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -210,7 +210,7 @@ def _render(
         return
     public = module.public_names.get(outermost, f"{module.source.name}.{outermost}")
     qualified = f"{public}.{rest}" if rest else public
-    signature = _signature(member)
+    signature = definition_signature(member)
     shown_path = shown_path or module.source.shown_path
     yield f"{'#' * min(level, 6)} `{qualified}` {{#{local}}}"
     yield _fenced([signature.short, *methods])
@@ -218,13 +218,25 @@ def _render(
         yield f"**Deprecated:** {warning}"
     if member.docstring is not None:
         yield docstring_markdown(without_signature(member.docstring.value, name=member.name))
-    if signature.about:
-        entries = "\n".join(f"- {name}: {_one_paragraph(text)}" for name, text in signature.about)
-        yield f"**Parameters**\n\n{entries}"
-    if signature.whole != signature.short:
-        yield f"With types and defaults:\n\n{_fenced([signature.whole])}"
+    yield from _parameters(signature)
     yield "\n".join([f"Defined in {shown_path}, line {member.lineno}.", *relation])
     yield from inner
+
+
+def _parameters(signature: Signature) -> Iterator[str]:
+    """Yield the list of parameters that the signature has no room for, or that say something."""
+    about = dict(signature.about)
+    written = {
+        part.lstrip("*").partition(":")[0].partition("=")[0]: part for part in signature.parameters
+    }
+    entries = []
+    for name in dict.fromkeys((*written, *about)):
+        shown = f"`{written[name.strip()]}`" if name in written else name
+        entries.append(
+            f"- {shown}: {_one_paragraph(about[name])}" if name in about else f"- {shown}"
+        )
+    if entries:
+        yield "**Parameters**\n\n" + "\n".join(entries)
 
 
 def _one_paragraph(text: str) -> str:
@@ -244,7 +256,8 @@ def _relation(member: Definition, module: Module) -> list[str]:
         renamed, made_of = names.class_renamed(*here), names.class_of_object(*here)
         verb, found = ("Same as", renamed) if renamed else ("Object of", made_of)
         places = [found, *(place for place, _ in names.bases_of(*found))] if found else []
-    own = f"{here[0]}.{here[1]}"  # an object whose class is private has its name
+    # An object whose class is private gives that its name.
+    own = names.public_name(here) or f"{here[0]}.{here[1]}"
     public = [name for place in places if (name := names.public_name(place)) and name != own]
     listed = ", ".join(f"`{name}`" for name in public[:_MOST_BASES])
     return [f"\n{verb} {listed}."] if listed else []
@@ -362,24 +375,3 @@ def _definitions(parent: griffe.Module | griffe.Class) -> list[Definition]:
         and not member.name.startswith("_")
     ]
     return sorted(members, key=lambda member: member.lineno or 0)
-
-
-def _signature(member: Definition) -> Signature:
-    import griffe
-
-    if isinstance(member, griffe.Function):
-        return function_signature(member)
-    if isinstance(member, griffe.Attribute):
-        annotation = "" if member.annotation is None else f": {member.annotation}"
-        value = "" if member.value is None else f" = {str(member.value)[:_LONGEST_VALUE]}"
-        text = f"{member.name}{annotation}{value}"
-        return Signature(short=text, whole=text)
-    bases = ", ".join(str(base) for base in member.bases)
-    head = f"class {member.name}({bases})" if bases else f"class {member.name}"
-    start = member.members.get("__init__")
-    if not isinstance(start, griffe.Function):
-        return Signature(short=head, whole=head)
-    called = function_signature(start, name=member.name)
-    return Signature(
-        short=f"{head}\n{called.short}", whole=f"{head}\n{called.whole}", about=called.about
-    )

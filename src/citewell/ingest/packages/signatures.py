@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
+from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 
 # What fits into a line of an editor; longer ones have a line for each parameter.
 _LONGEST_LINE = 120
-# About 150 tokens: a quote of 220 has room for the first sentence, too.
-_LONGEST_SIGNATURE = 640
+# Of the 220 tokens of a quote, beside the fence.
+_MOST_TOKENS = 205
+_MOST_TOKENS_OF_SENTENCE = 80
+# Shorter ones need not be counted.
+_SURELY_SHORT = 300
 _LONGEST_VALUE = 60
 _MOST_PARAMETERS = 20
+_LONGEST_ATTRIBUTE = 500
 _MOST_OVERLOADS = 4
 _STARS = {"variadic positional": "*", "variadic keyword": "**"}
 
@@ -28,22 +34,51 @@ class Signature:
 
     short: str
     """Fits into a quote."""
-    whole: str
-    """With all types and defaults; the same where it is short."""
+    parameters: tuple[str, ...] = ()
+    """All with their types and defaults, where `short` leaves some out."""
     about: tuple[tuple[str, str], ...] = ()
     """What `Doc("…")` says about parameters, by their names."""
 
 
-def function_signature(function: griffe.Function, *, name: str | None = None) -> Signature:
-    """Return the signature of a function, or of a class that is called by `name`."""
+def function_signature(
+    function: griffe.Function, *, name: str | None = None, sentence: str = ""
+) -> Signature:
+    """Return the signature of a function, or of a class that is called by `name`.
+
+    It leaves room for `sentence` in a quote.
+    """
+    room = _MOST_TOKENS - min(count_tokens(sentence), _MOST_TOKENS_OF_SENTENCE)
     if function.overloads and not _has_types(function):
-        shown = function.overloads[:_MOST_OVERLOADS]
-        parts = [_signature(each, name) for each in shown]
-        whole = "\n".join(part.whole for part in parts)
+        parts = [_signature(each, name, room) for each in function.overloads[:_MOST_OVERLOADS]]
         joined = "\n".join(part.short for part in parts)
-        short = joined if len(joined) <= _LONGEST_SIGNATURE else parts[0].short
-        return Signature(short=short, whole=whole, about=parts[0].about)
-    return _signature(function, name)
+        return replace(parts[0], short=joined) if _fits(joined, room) else parts[0]
+    return _signature(function, name, room)
+
+
+def definition_signature(member: griffe.Class | griffe.Function | griffe.Attribute) -> Signature:
+    """Return how a definition begins: a function, an attribute, a class and how it is called."""
+    import griffe
+
+    if isinstance(member, griffe.Function):
+        return function_signature(member, sentence=_first_sentence(member))
+    if isinstance(member, griffe.Attribute):
+        annotation = "" if member.annotation is None else f": {member.annotation}"
+        value = "" if member.value is None else f" = {str(member.value)[:_LONGEST_ATTRIBUTE]}"
+        text = f"{member.name}{annotation}{value}"
+        return Signature(short=text)
+    bases = ", ".join(str(base) for base in member.bases)
+    head = f"class {member.name}({bases})" if bases else f"class {member.name}"
+    start = member.members.get("__init__")
+    if not isinstance(start, griffe.Function):
+        return Signature(short=head)
+    sentence = f"{head} {_first_sentence(member)}"
+    called = function_signature(start, name=member.name, sentence=sentence)
+    return replace(called, short=f"{head}\n{called.short}")
+
+
+def _first_sentence(member: griffe.Class | griffe.Function) -> str:
+    paragraph = member.docstring.value.strip().partition("\n\n")[0] if member.docstring else ""
+    return paragraph.partition(". ")[0]
 
 
 def listed_signature(function: griffe.Function) -> str:
@@ -60,24 +95,31 @@ def _has_types(function: griffe.Function) -> bool:
     return function.returns is not None or any(each.annotation for each in function.parameters)
 
 
-def _signature(function: griffe.Function, name: str | None) -> Signature:
+def _signature(function: griffe.Function, name: str | None, room: int) -> Signature:
     prefix = "" if name else "async def " if "async" in function.labels else "def "
     head = f"{prefix}{name or function.name}("
-    tail = f") -> {function.returns}" if function.returns is not None and not name else ")"
+    tail = f") -> {function.returns}" if function.returns is not None else ")"
     parameters = list(function.parameters)
     if parameters and parameters[0].name in ("self", "cls") and _is_method(function):
         parameters = parameters[1:]
     about = tuple((each.name, text) for each in parameters if (text := _doc_of(each.annotation)))
-    whole = _laid_out(head, _written(parameters, with_types=True), tail)
-    short = whole
-    if len(short) > _LONGEST_SIGNATURE:
-        short = _laid_out(head, _written(parameters, with_types=False), tail)
-    if len(short) > _LONGEST_SIGNATURE:
-        written = _written(parameters, with_types=False)
-        # What every call gives comes before what has a default.
+    whole = _written(parameters, with_types=True)
+    short = _laid_out(head, whole, tail)
+    if _fits(short, room):
+        return Signature(short=short, about=about)
+    # What every call gives keeps its types.
+    written = _written(parameters, with_types=False)
+    short = _laid_out(head, written, tail)
+    if not _fits(short, room):
+        # And it comes before what has a default.
         chosen = set(sorted(written, key=lambda part: "=" in part)[:_MOST_PARAMETERS])
         short = _laid_out(head, [*(part for part in written if part in chosen), "…"], ")")
-    return Signature(short=short, whole=whole, about=about)
+    listed = tuple(part for part in whole if part not in ("*", "/"))
+    return Signature(short=short, parameters=listed, about=about)
+
+
+def _fits(text: str, room: int) -> bool:
+    return len(text) <= _SURELY_SHORT or count_tokens(text) <= room
 
 
 def _is_method(function: griffe.Function) -> bool:
@@ -96,7 +138,8 @@ def _written(parameters: Sequence[griffe.Parameter], *, with_types: bool) -> lis
             seen_only_by_name = True
         seen_only_by_name = seen_only_by_name or kind is griffe.ParameterKind.var_positional
         star = _STARS.get(kind.value, "") if kind else ""
-        annotation = _plain_type(each.annotation) if with_types else ""
+        is_typed = with_types or (each.default is None and not star)
+        annotation = _plain_type(each.annotation) if is_typed else ""
         text = f"{star}{each.name}{f': {annotation}' if annotation else ''}"
         if each.default is not None and not star:
             default = str(each.default)
