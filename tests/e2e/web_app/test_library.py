@@ -90,6 +90,22 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     expect(page.locator("main")).to_contain_text("No site or page matches this filter.")
 
 
+def test_the_count_of_a_preview_follows_the_ticks(tab: Tab) -> None:
+    address = offer_site(tab)
+    page = tab.open("/library")
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("URL").first.fill(address)
+    page.get_by_label("The whole site").check()
+    page.get_by_role("button", name="Preview the crawl").click()
+    count = page.get_by_role("heading", name="Its pages").locator(".count")
+
+    expect(count).to_have_text("4")
+    page.locator(".preview-list input").first.uncheck()
+    expect(count).to_have_text("3")
+    page.get_by_label("All that are listed").check()
+    expect(count).to_have_text("4")
+
+
 def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     site = tab.scene.site
     page = tab.open("/library")
@@ -118,8 +134,22 @@ def test_what_cannot_be_reached_says_when_it_is_tried_again(tab: Tab) -> None:
     expect(work).to_contain_text("cannot connect to 127.0.0.1", timeout=60_000)
     expect(work).to_contain_text("next try")
     expect(page.get_by_role("button", name="Refresh now")).to_have_count(0)
+    expect(page.locator("#website-facts .state").first).to_have_text("waiting")
+    address = page.url
+    page.goto(f"{tab.scene.url}/library")
+    row = page.locator(".rows .site-row").filter(has_text="127.0.0.1:9/nothing")
+    expect(row).to_contain_text("It could not be read; it is tried again soon.")
+    expect(row.locator(".site-facts .state")).to_have_text("waiting")
+    page.goto(address)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Continue reading")).to_be_visible()
+    # What has ended is said at its entry; above the list it is folded, and stays as it was left.
+    page.goto(f"{tab.scene.url}/library")
+    ended = page.locator("#failed-work")
+    expect(ended.get_by_role("button", name="Continue reading")).to_be_hidden()
+    ended.locator("summary").click()
+    expect(ended.get_by_role("button", name="Continue reading")).to_be_visible()
+    tab.check_looks()
 
 
 def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from tests.e2e.web_app.scene import HOSTILE, Scene
 
 pytestmark = pytest.mark.slow
 
-MAX_BYTES = 150_000
+MAX_BYTES = 60_000
+"""As they are sent: 38 to 49 kB, of 150 kB at most."""
 MAX_SHIFT = 0.01
 # What was found so far gives way to the answer.
 MAX_SHIFT_OF_AN_ANSWER = 0.05
@@ -25,7 +26,7 @@ WATCH_SHIFTS = (
 COUNT_BYTES = (
     "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
     ".filter((entry) => entry.initiatorType !== 'fetch')"
-    ".reduce((sum, entry) => sum + entry.decodedBodySize, 0)"
+    ".reduce((sum, entry) => sum + entry.encodedBodySize, 0)"
 )
 
 
@@ -40,7 +41,7 @@ def test_pages_are_light_and_stay_where_they_are(browser: Browser, scene: Scene)
         page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")
 
         sent = page.evaluate(COUNT_BYTES)
-        assert 50_000 < sent < MAX_BYTES, f"{name}: {sent} bytes"
+        assert 20_000 < sent < MAX_BYTES, f"{name}: {sent} bytes"
         if name == "connected":
             expect(page.locator("#fields label").first).to_be_visible()
         # The way to a quote moves the page.
@@ -102,10 +103,8 @@ def test_pages_are_filtered_and_sorted(tab: Tab) -> None:
     expect(rows).to_have_text([HOSTILE, "Owls", "The heron handbook"])
 
     page.get_by_label("Sort by").select_option("-title")
-    page.get_by_role("button", name="Apply").click()
     expect(rows).to_have_text(["The heron handbook", "Owls", HOSTILE])
     page.get_by_label("Sort by").select_option("-size")
-    page.get_by_role("button", name="Apply").click()
     expect(rows.first).to_have_text("The heron handbook")
     page.get_by_label("Filter by title or URL").fill("nothing like it")
     page.get_by_role("button", name="Apply").click()

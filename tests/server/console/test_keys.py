@@ -99,6 +99,36 @@ async def test_the_first_key_is_one_that_can_make_others(tmp_path: Path) -> None
     assert '<option value="write">' in offered
 
 
+async def test_a_key_of_the_form_has_the_limits_of_the_command(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, root=KeyTerms(scope="admin"))
+    form = {
+        "name": "narrow",
+        "scope": "read",
+        "project": "birds",
+        "toolsets": ["kb", "research", "nonsense"],
+    }
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        made = await http.post(KEYS, data=form, headers=bearer(tokens["root"]))
+        whole = await http.post(
+            KEYS, data={"name": "whole", "scope": "read"}, headers=bearer(tokens["root"])
+        )
+    store = await open_store(shelf.settings.database_url)
+    keys = {key.name: key for key in await store.access.list_keys()}
+    await store.aclose()
+
+    assert keys["narrow"].project == "birds"
+    assert keys["narrow"].toolsets == frozenset({"kb", "research"})
+    assert keys["whole"].project == keys["root"].project
+    assert keys["whole"].toolsets is None
+    assert "project birds" in made.text
+    assert "only kb, research" in whole.text
+    assert "0 units this month" in whole.text
+
+
 async def test_the_first_admin_key_takes_over_what_its_maker_sees(tmp_path: Path) -> None:
     shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
     seen = ("/citations", DIRECTIVES)

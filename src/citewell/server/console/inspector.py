@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from starlette.routing import Route
 
+from citewell.tools.catalog import ALL_TOOLS
+
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
@@ -21,6 +23,10 @@ OWN_ENDPOINT = "/mcp"
 _HOST_NAME = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
+# Of the tools of this server; those of another one are listed as they come.
+_TOOLSETS = {tool.name: tool.toolset for tool in ALL_TOOLS}
+
+
 def inspector_routes(screen: Screen) -> list[Route]:
     """Return the route of the inspector; the page holds no data, so anyone may open it."""
 
@@ -30,6 +36,7 @@ def inspector_routes(screen: Screen) -> list[Route]:
         is_own = asked in ("", OWN_ENDPOINT)
         values = {
             "endpoint": OWN_ENDPOINT if origin is None else asked,
+            "toolsets": _TOOLSETS,
             "not_taken": origin is None and not is_own,
         }
         return screen.show(request, "inspector.html", values, connect_to=origin)

@@ -14,6 +14,7 @@ from citewell.core.identity import AccessScope, CallQuery
 from citewell.server.console.door import read_form, refuse_json, status_of
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import parse_number
+from citewell.tools.toolsets import Toolset
 from citewell.tools.webapp import keys
 from citewell.tools.webapp.usage import (
     CALLS_AT_ONCE,
@@ -38,6 +39,7 @@ KEYS = "/mcp/console/keys"
 # A hundred years.
 _MOST_DAYS = 36_500
 _MOST_HOURS = 24 * 90
+_TOOLSETS = frozenset(get_args(Toolset))
 
 
 def usage_routes(door: Door, screen: Screen) -> list[Route]:
@@ -107,6 +109,8 @@ class UsagePages:
                 scope=next((known for known in get_args(AccessScope) if known == scope), "read"),
                 monthly_units=_number(form, "monthly_units", most=10**12),
                 days=_number(form, "days", most=_MOST_DAYS),
+                project=str(form.get("project", "")).strip() or None,
+                toolsets=frozenset(map(str, form.getlist("toolsets"))) & _TOOLSETS or None,
             )
         except InvalidArgument as error:
             return await self._show_keys(request, call, None, refused=form, error=error)
@@ -145,6 +149,7 @@ class UsagePages:
             "filled": refused or {},
             "error": error,
             "scopes": get_args(AccessScope),
+            "toolsets": sorted(_TOOLSETS),
         }
         status = 200 if error is None else status_of(error)
         return self._screen.show(request, "keys.html", values, status=status)

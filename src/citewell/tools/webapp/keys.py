@@ -70,6 +70,8 @@ async def make_key(
     scope: AccessScope,
     monthly_units: int | None = None,
     days: int | None = None,
+    project: str | None = None,
+    toolsets: frozenset[str] | None = None,
 ) -> NewKey:
     """Make a key that can do no more than the caller's; it ends after `days` where given.
 
@@ -81,7 +83,13 @@ async def make_key(
         InvalidArgument: the name cannot be used, or a live key has it.
     """
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    terms = KeyTerms(scope=scope, monthly_units=monthly_units, expires_at=expires_at)
+    terms = KeyTerms(
+        scope=scope,
+        monthly_units=monthly_units,
+        expires_at=expires_at,
+        project=project,
+        toolsets=toolsets,
+    )
     is_first = call.caller.key_hash is None and call.caller.is_local
     made = await keys.create_key(
         call.parts.store.access,

@@ -68,13 +68,22 @@
   const listAll = async ({ resources, prompts }) => {
     const templates = resources ? await client.list("resources/templates/list", "resourceTemplates") : [];
     return {
-      tools: (await client.list("tools/list", "tools")).map((tool) => ({ ...tool, kind: "tool" })),
+      tools: inToolsets((await client.list("tools/list", "tools")).map((tool) => ({ ...tool, kind: "tool" }))),
       resources: [
         ...templates.map((template) => ({ ...template, uri: template.uriTemplate, group: say("templates") })),
         ...(resources ? await client.list("resources/list", "resources") : []).map((resource) => ({ ...resource, group: placeOf(resource.uri) })),
       ].map((resource) => ({ ...resource, kind: "resource" })),
       prompts: (prompts ? await client.list("prompts/list", "prompts") : []).map((prompt) => ({ ...prompt, kind: "prompt" })),
     };
+  };
+
+  // By the sets in which this server offers them, in the order of their first tools.
+  const inToolsets = (tools) => {
+    if (!isOwn(at("connection").elements.endpoint.value.trim())) return tools;
+    const sets = JSON.parse(at("inspector").dataset.toolsets);
+    const known = tools.map((tool) => ({ ...tool, group: sets[tool.name] ?? sets[tool.name.replace("_", ".")] ?? "" }));
+    const order = [...new Set(known.map(({ group }) => group))];
+    return known.toSorted((a, b) => order.indexOf(a.group) - order.indexOf(b.group));
   };
 
   // What is offered

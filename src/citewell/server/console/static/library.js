@@ -21,6 +21,24 @@
     });
   };
 
+  // What is beyond the list is read too, unless something of the list is left out.
+  const countTicked = () => {
+    const place = document.querySelector("[data-ticked]");
+    if (!place) return;
+    const ticked = chosen(place.dataset.ticked).length;
+    const isWhole = ticked === boxes(place.dataset.ticked).length;
+    place.textContent = (ticked + (isWhole ? Number(place.dataset.beyond) : 0)).toLocaleString();
+  };
+
+  // A part that is polled comes back folded, and stays as the reader left it.
+  let opened = [];
+  document.addEventListener("htmx:beforeSwap", () => {
+    opened = [...document.querySelectorAll("[data-stays-open][open]")].map((part) => part.id);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    opened.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+  });
+
   const send = (form, { check = false, ...options } = {}) => {
     const body = new URLSearchParams(new FormData(form));
     if (form.matches("[data-of-chosen]")) chosen().forEach((box) => body.append("chosen", box.value));
@@ -107,7 +125,12 @@
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-tick-all]")) boxes(listOf(event.target)).forEach((box) => (box.checked = event.target.checked));
-    if (event.target.matches("[data-tick-all], [name=chosen], [name=keep]")) offerActions();
+    if (event.target.matches("[data-tick-all], [name=chosen], [name=keep]")) {
+      offerActions();
+      countTicked();
+    }
+    // A choice from a list is the whole of it; words are sent when they are written.
+    if (event.target.matches(".filters select")) event.target.form.requestSubmit();
   });
   document.addEventListener("DOMContentLoaded", offerActions);
   document.addEventListener("htmx:afterSwap", offerActions);
