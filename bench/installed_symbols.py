@@ -71,7 +71,7 @@ def list_symbols(python: Path, package: str, *, seed: int) -> list[tuple[str, st
     """Return some names that users can import, each with the qualified name of its definition."""
     command = [str(python), "-W", "ignore", "-c", LIST_SYMBOLS, package]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    names: dict[str, str] = json.loads(listed[listed.index("{") :])
+    names: dict[str, str] = json.loads(listed[listed.rindex('{"') :])  # a package may print
     chance = random.Random(seed)
     tops = [name for name in sorted(names) if names[name].count(".") == 0]
     methods = [name for name in sorted(names) if names[name].count(".") == 1]
