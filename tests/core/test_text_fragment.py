@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from citewell.core.screen import BLOCK, pack_screen
 from citewell.core.text_fragment import link_to_quote, text_fragment
 
 PAGE = """# Herons
@@ -239,3 +240,15 @@ def test_what_repeats_with_its_neighbours_is_named_with_the_nearest_words_that_d
 
     start = page.rindex("| bird")
     assert text_fragment(page, start, page.rindex("\n\nReturns")) == "weight%20of%20a,A%20number"
+
+
+def test_the_sign_of_a_call_out_is_no_word_of_its_further_paragraphs() -> None:
+    shown = "See also", "iv", "of the first kind", "i1e", "Scaled function of the order 1"
+    screen = pack_screen(BLOCK.join(shown))
+    page = "ℹ️ SEE ALSO: **iv**: of the first kind\n\nℹ️ **i1e**: Scaled function of the order 1\n"
+    start = page.rindex("ℹ️")
+
+    fragment = text_fragment(page, start, len(page) - 1, screen=screen)
+
+    assert fragment is not None
+    assert fragment.startswith("i1e")

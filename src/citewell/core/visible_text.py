@@ -23,7 +23,7 @@ _LINE_MARK = re.compile(
     r"(?:[ \t]{0,40}+(?:>|(?:\#{1,6}+|[-+*]|\d{1,3}+[.)]|\[[ x]\])(?=[ \t])))*+[ \t]*+"
 )
 # How the extractor begins a call-out, whose own title is a block by itself.
-_LABEL = re.compile(r"[ℹ⚠]\ufe0f [A-Z ]{2,30}+:(?: |$)")
+_LABEL = re.compile(r"[ℹ⚠]\ufe0f (?:[A-Z ]{2,30}+:(?: |$))?")
 _STARS = re.compile(r"\*+")
 _RULE = re.compile(r"[ \t|:*_=-]*+")
 # An image or a formula breaks the text around it for a browser, and so may the title of a call-out.
