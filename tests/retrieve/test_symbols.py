@@ -147,6 +147,15 @@ async def test_a_deprecated_definition_comes_after_one_in_use(store: Store) -> N
     assert (await first_quote(store, "pipe"))[0].startswith("```ts\nfunction pipe(): zed\n```")
 
 
+async def test_of_two_cases_of_a_name_the_one_asked_for_comes_first(store: Store) -> None:
+    for name in ("Herd.pipe", "herd.pipe"):
+        text = f"## `{name}` {{#{name}}}\n\n```python\ndef pipe({name[0]})\n```\n"
+        await store.put_page(draft(f"pypi:egret@1/{name}", text, heading=f"egret.{name}"))
+
+    assert (await first_quote(store, "herd.pipe"))[0] == "```python\ndef pipe(h)\n```"
+    assert (await first_quote(store, "Herd.pipe"))[0] == "```python\ndef pipe(H)\n```"
+
+
 async def test_a_short_alias_means_what_a_package_exports_itself(store: Store) -> None:
     text = "## `{name}` {{#pipe}}\n\n```ts\nfunction pipe(): {of}\n```\n"
     pages = {

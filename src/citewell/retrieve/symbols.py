@@ -95,10 +95,16 @@ def _later(
         start = max(0, symbol.start - begins)
         end = text.find("\n#", start + 1)
         is_old = _DEPRECATED.search(text, start, end if end >= 0 else len(text)) is not None
-        is_old = is_old or is_set_aside(symbol.full_name)
+        is_old = is_old or is_set_aside(symbol.full_name) or _is_other_case(symbol, chosen[0])
         # What points to a definition comes after it, even if that is deprecated.
         if symbol in pointing if pointing else is_old:
             yield symbol.chunk_id
+
+
+def _is_other_case(symbol: StoredSymbol, first: StoredSymbol) -> bool:
+    """Return whether a name is that of the first but for its case: `Logger.add`, `logger.add`."""
+    own, other = (".".join(each.full_name.split(".")[-2:]) for each in (symbol, first))
+    return own != other and own.lower() == other.lower()
 
 
 async def _inherited(

@@ -62,6 +62,12 @@ def test_members_without_a_comment_are_shown_with_what_has_them() -> None:
     }
 
 
+def test_an_interface_that_extends_several_has_its_members() -> None:
+    text = "export interface Heron<T> extends Bird<T, 1>,\n  Wader {\n  wade(): T;\n}\n"
+
+    assert codes(text)["Heron"].endswith("Wader {\n  wade(): T;\n}")
+
+
 def test_a_statement_goes_on_over_lines_strings_and_comments() -> None:
     text = (
         "export type Kind =\n  | 'a;b' // the first; really\n  | `c}`\n\n"

@@ -9,6 +9,7 @@ from citewell.core.frozen import frozen
 
 MODULES: Final = frozenset({"namespace", "module", "global"})
 _WITH_BODY = MODULES | {"interface", "class", "enum"}
+_WITH_BASES: Final = frozenset({"interface", "class"})
 _KEYWORDS = _WITH_BODY | {"type", "function", "const", "let", "var"}
 _MODIFIERS = frozenset(
     {
@@ -108,6 +109,8 @@ class _Reader:
                 self._place = end = place
             elif mark in _OPENING:
                 _close(open_brackets, mark)
+            elif mark == "," and not open_brackets and kind in _WITH_BASES:
+                self._skip_space()  # the next one that it extends can be in the next line
             elif not open_brackets and (mark != "\n" or not self._goes_on(place)):
                 end = place + (mark == ";")
         return Statement(
