@@ -194,7 +194,7 @@ def test_a_new_database_is_announced_once(
 
     said = [(main(ingest), capsys.readouterr().err)[1] for _ in range(2)]
 
-    assert said == [f"citewell: making a new library in {tmp_path / 'new.db'}\n", ""]
+    assert said == [f"citewell: made a new library in {tmp_path / 'new.db'}\n", ""]
 
 
 def test_links_between_files_lead_to_their_pages(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -30,21 +29,21 @@ def refuse_missing_database(address: str) -> None:
     raise NotFound(f"there is no database {file}", suggestion=_suggest(file))
 
 
-def announce_new_database(address: str) -> None:
-    """Say that the file that a command names will be made; a typo in the path is seen this way.
+def new_database(address: str) -> Path | None:
+    """Return the file that a command is named and that it would make, None if it exists.
 
     Raises:
         NotFound: not even its folder exists.
     """
     file = database_file(address) if address else None
     if file is None or file.exists():
-        return
+        return None
     if not file.parent.is_dir():
         raise NotFound(
             f"there is no folder {file.parent} for the database {file.name}",
             suggestion="Check the path of the database, or make the folder first.",
         )
-    sys.stderr.write(f"citewell: making a new library in {file}\n")
+    return file
 
 
 def describe_database(address: str) -> str:

@@ -213,11 +213,16 @@ def _run_command(arguments: argparse.Namespace) -> int:
         from citewell.cli.database import refuse_missing_database
 
         refuse_missing_database(settings.database_url)
-    elif arguments.command in _BEGINS_DATABASE or does in _FILLS_DATABASE:
-        from citewell.cli.database import announce_new_database
+    made = None
+    if arguments.command in _BEGINS_DATABASE or does in _FILLS_DATABASE:
+        from citewell.cli.database import new_database
 
-        announce_new_database(settings.database_url)
-    return load_command(arguments.command).run(arguments, settings)
+        made = new_database(settings.database_url)
+    code = load_command(arguments.command).run(arguments, settings)
+    if made is not None and made.exists():
+        # A typo in the path is seen this way.
+        sys.stderr.write(f"citewell: made a new library in {made}\n")
+    return code
 
 
 def _in_options(message: str, arguments: argparse.Namespace) -> str:
