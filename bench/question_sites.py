@@ -115,6 +115,17 @@ SITES = {
             ("slurm-wlm-doc", "usr/share/doc/slurm-wlm/html"),
             ("varnish-doc", "usr/share/doc/varnish/html"),
             ("nut-doc", "usr/share/doc/nut-doc/html"),
+            # Those of trained_sites.jsonl.
+            ("bind9-doc", "usr/share/doc/bind9-doc/arm"),
+            ("python-aiohttp-doc", "usr/share/doc/python-aiohttp-doc/html"),
+            ("exim4-doc-html", "usr/share/doc/exim4-doc-html/spec_html"),
+            ("python-click-doc", "usr/share/doc/python-click-doc/html"),
+            ("fish-common", "usr/share/doc/fish"),
+            # Those of desktop_sites.jsonl.
+            ("python-pil-doc", "usr/share/doc/python-pil-doc/html"),
+            ("ffmpeg-doc", "usr/share/doc/ffmpeg/manual"),
+            ("gnucash-docs", "usr/share/doc/gnucash-docs/gnucash-guide-en"),
+            ("qemu-system-common", "usr/share/doc/qemu-system-common/system"),
         ),
         start=1,
     )
