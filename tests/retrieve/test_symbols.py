@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.drafts import draft
+from tests.drafts import draft, draft_of
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.answer.quote import QuoteLimits
-from citewell.core.records import SearchFilter
+from citewell.core.records import RankedChunk, SearchFilter
+from citewell.ingest.packages.package_page import PackagePage
 from citewell.research.read_path import judge_parts, quote_evidence
-from citewell.retrieve.pipeline import Models, Options, retrieve
+from citewell.research.support import absent_words
+from citewell.retrieve.pipeline import Models, Options, Retrieval, retrieve
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
@@ -172,12 +174,17 @@ async def test_a_short_alias_means_what_a_package_exports_itself(store: Store) -
     assert (await first_quote(store, "z.pipe"))[0] == "```ts\nfunction pipe(): zed\n```"
 
 
-async def notes_on(store: Store, question: str) -> tuple[str, ...]:
+async def retrieved(store: Store, question: str) -> Retrieval:
     models = Models(embedder=None, reranker=None)
-    found = await retrieve(
-        question, store=store, models=models, where=ALL, options=Options(limit=9)
-    )
-    return found.notes
+    return await retrieve(question, store=store, models=models, where=ALL, options=Options(limit=9))
+
+
+async def notes_on(store: Store, question: str) -> tuple[str, ...]:
+    return (await retrieved(store, question)).notes
+
+
+async def ranked_for(store: Store, question: str) -> tuple[RankedChunk, ...]:
+    return (await retrieved(store, question)).ranked
 
 
 async def test_an_inherited_method_leads_to_its_definition(package: Store) -> None:
@@ -209,3 +216,80 @@ async def test_an_unknown_owner_is_told_where_the_method_is(package: Store) -> N
         note.startswith("Pond.fly is not indexed under this name; found was birds.Bird.fly")
         for note in said
     )
+
+
+ALIAS = """## `ponds.exp` {#exp}
+
+```python
+import ponds.expressions as exp
+```
+
+## `ponds.expressions.Query.where` {#Query.where}
+
+```python
+def where(condition)
+```
+
+Keep what holds.
+
+## `ponds.expressions.Select` {#Select}
+
+```python
+class Select(Query)
+```
+
+Inherits from `ponds.expressions.Query`.
+"""
+
+
+@pytest.mark.parametrize("question", ["exp.Select.where", "ponds.exp.Select.where"])
+async def test_a_method_inherited_in_a_module_with_another_name_is_found(
+    store: Store, question: str
+) -> None:
+    text = ALIAS
+    for kind in ("Delete", "Update", "Merge"):
+        text += f"\n## `ponds.expressions.{kind}.where` {{#{kind}.where}}\n\n```python\ndef where({kind})\n```\n"
+    page = PackagePage(address="pypi:ponds@1/ponds", stamp="1", render=lambda: text)
+    fetched = page.load()
+    assert fetched is not None
+    await store.put_page(draft_of(fetched))
+
+    quote, is_supported = await first_quote(store, question)
+    notes = await notes_on(store, question)
+    ranked = await ranked_for(store, question)
+
+    assert quote == "```python\ndef where(condition)\n```\n\nKeep what holds."
+    assert is_supported
+    assert notes == (f"{question} is defined as ponds.expressions.Query.where.",)
+    assert absent_words(question, ranked, notes=notes) == []
+    assert absent_words(question, ranked) == [question]
+
+
+async def test_what_nothing_exports_is_not_too_common_for_what_a_package_exports(
+    store: Store,
+) -> None:
+    text = "## `{name}` {{#pipe}}\n\n```ts\nfunction pipe(): {of}\n```\n"
+    own = text.format(name="pipe", of="own") + "\nIt joins what is given to it.\n" * 20
+    await store.put_page(draft("npm:egret@1/pipe.d.ts", own, heading="pipe"))
+    for number in range(41):
+        shown = text.format(name="internal.pipe", of=f"locale{number}")
+        url = f"npm:egret@1/locale/{number}.d.ts"
+        await store.put_page(draft(url, shown, heading="internal.pipe"))
+
+    assert (await first_quote(store, "pipe"))[0].startswith("```ts\nfunction pipe(): own\n```")
+
+
+async def test_what_a_module_exports_comes_before_the_same_name_further_inside(
+    store: Store,
+) -> None:
+    for name, words in (
+        ("core.pipe", "pipe pipe pipe"),
+        ("Herd.pipe", "Of a herd."),
+        ("pipe", "Join."),
+    ):
+        text = f"## `{name}` {{#pipe}}\n\n```ts\nfunction pipe(): {name}\n```\n\n{words}\n"
+        await store.put_page(draft(f"npm:egret@1/{name}.d.ts", text, heading=name))
+
+    ranked = await ranked_for(store, "pipe")
+
+    assert {each.chunk.heading_path for each in ranked[:2]} == {("pipe",), ("Herd.pipe",)}

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from citewell.core.records import ExtractedPage, Section
 
+DEFINED_AS = "is defined as"
+"""What stands in a note between the name that was asked for and that of its definition."""
 _MOST_SYMBOLS = 5_000
 _MAX_NAME_CHARACTERS = 200
 _NAME = re.compile(r"(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|-)[A-Za-z_$][\w$]*)*")

@@ -276,6 +276,7 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
             as_searched(query, run.found).written,
             run.found.ranked,
             unknown=run.found.unknown_words,
+            notes=run.found.notes,
         )
     ]
     return [*notes, *absence_warnings(absent, has_evidence=answered)]

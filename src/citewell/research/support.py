@@ -17,6 +17,7 @@ from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.frozen import frozen
 from citewell.core.language import has_cjk
 from citewell.core.odds import any_log_odds, from_log_odds, log_odds
+from citewell.core.symbols import DEFINED_AS
 from citewell.core.text import one_line
 from citewell.core.words import content_words, words
 from citewell.research.link_prose import prose_sentences
@@ -212,17 +213,23 @@ def support_features(
 
 
 def absent_words(
-    query: str, chunks: Iterable[RankedChunk], *, unknown: Sequence[str] = ()
+    query: str,
+    chunks: Iterable[RankedChunk],
+    *,
+    unknown: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> list[str]:
     """Return the names in `query` that stand in none of `chunks`, and its `unknown` words.
 
     A page that speaks of something alike shares the other words; who reads it should know that
-    it does not speak of these. A common word that is missing says nothing.
+    it does not speak of these. A common word that is missing says nothing, and a note can say under
+    which other name something is defined.
     """
     held = [_words_of(ranked.chunk) for ranked in chunks]
     nowhere, _ = missing_names(query, held)
     absent = dict.fromkeys((*nowhere, *(word for word in unknown if word in query)))
-    return sorted(absent, key=query.find)
+    explained = {note.partition(f" {DEFINED_AS} ")[0] for note in notes if DEFINED_AS in note}
+    return sorted((word for word in absent if word not in explained), key=query.find)
 
 
 def absence_warnings(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:

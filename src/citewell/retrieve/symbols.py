@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.symbols import (
+    DEFINED_AS,
     is_set_aside,
     last_part,
     related_names,
@@ -28,6 +29,8 @@ _TOKEN = re.compile(
     r"`(?P<code>[^`\n]{1,200})`"
     r"|(?P<name>(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?)"
 )
+# As pages of packages show another name for a module.
+_ALIAS_OF_MODULE = re.compile(r"```python\nimport ([\w.]+) as \w+\n")
 _JOINT = re.compile(r"\.|::|#|->")
 # As pages of packages say it of the definition itself, not of a parameter.
 _DEPRECATED = re.compile(r"^(?:- \*\*deprecated\*\*|\*\*Deprecated:\*\*)", re.MULTILINE)
@@ -54,6 +57,9 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
         return Definitions()
     last_names = list(dict.fromkeys(last_part(name) for name in (*names, *parts)))
     symbols = await store.symbols.symbols_named(last_names, where=where, limit=_MOST_LOOKED_UP)
+    asked_as = names[0] if names else ""
+    if len(names) == 1:
+        names = [await _without_alias(names[0], symbols, store=store, where=where)]
     chosen = _named_in_parts(parts, symbols)
     is_name = bool(chosen)
     for name in names if not is_name else ():
@@ -61,10 +67,7 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     inherited = (
         [] if is_name else await _inherited(names, chosen, symbols, store=store, where=where)
     )
-    notes = [
-        f"{asked.full_name}.{last_part(names[0])} is defined as {origin.full_name}."
-        for origin, asked in inherited[:1]
-    ]
+    notes = [f"{asked_as} {DEFINED_AS} {origin.full_name}." for origin, _ in inherited[:1]]
     pointing = {asked for _, asked in inherited}
     if inherited:
         chosen = [symbol for pair in inherited for symbol in pair]
@@ -90,6 +93,8 @@ def _later(
 ) -> Iterator[int]:
     """Yield the chunks that come after the others: of what only points, is legacy or deprecated."""
     texts = {chunk.chunk_id: (chunk.start, chunk.text) for chunk in chunks}
+    if not pointing:
+        yield from _deeper(chosen)
     for symbol in chosen:
         begins, text = texts.get(symbol.chunk_id, (0, ""))
         start = max(0, symbol.start - begins)
@@ -101,10 +106,53 @@ def _later(
             yield symbol.chunk_id
 
 
+def _deeper(chosen: Sequence[StoredSymbol]) -> Iterator[int]:
+    """Yield the chunks of what a module defines where one around it exports the same name."""
+    owners = {(symbol.product, symbol.full_name.rpartition(".")[0].lower()) for symbol in chosen}
+    outer = set[int]()
+    inner = set[int]()
+    for symbol in chosen:
+        parts = symbol.full_name.split(".")[:-1]
+        # What a class around it has is something else: `safeParse`, `ZodType.safeParse`.
+        is_inner = any(
+            parts[count].islower() and (symbol.product, ".".join(parts[:count]).lower()) in owners
+            for count in range(len(parts))
+        )
+        (inner if is_inner else outer).add(symbol.chunk_id)
+    yield from inner - outer
+
+
 def _is_other_case(symbol: StoredSymbol, first: StoredSymbol) -> bool:
     """Return whether a name is that of the first but for its case: `Logger.add`, `logger.add`."""
     own, other = (".".join(each.full_name.split(".")[-2:]) for each in (symbol, first))
     return own != other and own.lower() == other.lower()
+
+
+async def _without_alias(
+    name: str, known: Sequence[StoredSymbol], *, store: Store, where: SearchFilter
+) -> str:
+    """Return a name with the module that its beginning stands for: `exp.Select` of sqlglot."""
+    parts = _JOINT.split(name)
+    if len(parts) < _LEAST_PARTS_OF_MEMBER or any(
+        shared_parts(symbol.full_name, name) > 1 for symbol in known
+    ):
+        return name
+    owners = [part.lower() for part in parts[:-1]]
+    found = await store.symbols.symbols_named(owners, where=where, limit=_MOST_LOOKED_UP)
+    starts = {".".join(parts[:count]): parts[count:] for count in range(1, len(parts))}
+    pairs = [
+        (symbol, rest)
+        for start, rest in starts.items()
+        for symbol in found
+        if f".{symbol.full_name}".endswith(f".{start}")
+    ][:_MOST_OWNERS]
+    pages = await store.page_texts(list(dict.fromkeys(symbol.source_id for symbol, _ in pairs)))
+    for symbol, rest in pairs:
+        text = pages[symbol.source_id].text if symbol.source_id in pages else ""
+        module = _ALIAS_OF_MODULE.match(text, max(0, text.find("```", symbol.start)))
+        if module is not None:
+            return ".".join([module[1], *rest])
+    return name
 
 
 async def _inherited(
@@ -259,6 +307,9 @@ def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymb
         if not alike and len({symbol.full_name for symbol in best}) > _MOST_SUGGESTED:
             return []
         best = alike or best
+    if len(best) > _COMMON:
+        # Every locale has a `formatDistance` of its own, which nothing exports.
+        best = [symbol for symbol in best if not is_set_aside(symbol.full_name)]
     if len(best) > _COMMON:
         return []
     written = ".".join(_JOINT.split(name)[-most:])

@@ -133,3 +133,18 @@ def test_a_hostile_file_is_read_in_a_time_that_grows_with_its_size(attack: str) 
         return time.process_time() - started
 
     assert seconds(200_000) < max(10 * seconds(50_000), 0.5)
+
+
+def test_methods_of_what_extends_several_generic_interfaces_are_its_own() -> None:
+    found = find_declarations(
+        "export interface Herons<DB, TB extends keyof DB, O>\n"
+        "  extends Where<DB, TB>, Having<DB, TB>,\n  Named<O> {\n"
+        "  /** Keep some. */\n"
+        "  where<RE extends Ref<DB, TB>, VE extends Value<DB, TB, RE>>(lhs: RE, rhs: VE): Herons<DB, TB, O>;\n"
+        "  where<E extends Factory<DB, TB>>(expression: E): Herons<DB, TB, O>;\n}\n"
+        "export declare class Pond<DB> extends Water<DB> implements Deep<DB>, Wide {\n"
+        "  /** Begin. */\n  transaction(): Transaction<DB>;\n}\n",
+        package="pond",
+    )
+
+    assert [each.name for each in found] == ["Herons", "Herons.where", "Pond", "Pond.transaction"]

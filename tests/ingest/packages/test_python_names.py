@@ -295,3 +295,18 @@ def test_a_testing_package_is_for_users(tmp_path: Path) -> None:
     }
 
     assert list(pages_of(tmp_path, files)) == ["herons.testing"]
+
+
+def test_another_name_for_a_module_is_a_symbol_of_its_package(tmp_path: Path) -> None:
+    pages = pages_of(
+        tmp_path,
+        {
+            "herons/__init__.py": '"""Herons."""\nfrom herons import expressions as exp, ponds\nimport os as system\n',
+            "herons/expressions.py": '"""What is asked."""\n',
+            "herons/ponds.py": '"""Where they are."""\n',
+        },
+    )
+
+    assert pages["herons"].endswith(
+        "Herons.\n\n## `herons.exp` {#exp}\n\n```python\nimport herons.expressions as exp\n```\n"
+    )

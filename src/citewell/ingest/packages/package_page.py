@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Larger modules are generated tables, not documentation.
 MAX_SOURCE_BYTES = 2_000_000
 # Changes whenever pages of the same files are rendered differently.
-RENDERER_VERSION = 12
+RENDERER_VERSION = 13
 
 
 @frozen

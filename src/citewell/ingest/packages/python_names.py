@@ -69,6 +69,18 @@ class PublicNames:
         """Return the public name of each name that a module defines, where it has another one."""
         return {name: public for (own, name), public in self._names.items() if own == module}
 
+    def aliases(self, module: str) -> dict[str, str]:
+        """Return the modules that a package gives another name of its own: `exp` of sqlglot."""
+        listed = self._modules[module].listed
+        found: dict[str, str] = {}
+        for name, (base, own) in self._modules[module].imports.items():
+            target = f"{base}.{own}" if own else base
+            is_public = name in listed if listed is not None else not name.startswith("_")
+            is_other = target in self._modules and f"{module}.{name}" not in self._modules
+            if is_public and is_other and not is_private(target):
+                found[name] = target
+        return found if self.sources[module].is_package else {}
+
     def kept(self, module: str) -> list[str]:
         """Return the names that a module imports from sources of its distribution."""
         imports = self._modules[module].imports

@@ -172,6 +172,9 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     name = module.source.name
     if functions:
         parts += [f"## `{name}.*` {{#functions}}", _fenced(functions)]
+    for alias, target in module.names.aliases(name).items():
+        code = _fenced([f"import {target} as {alias}"])
+        parts.append(f"## `{name}.{alias}` {{#{alias}}}\n\n{code}")
     if tree.docstring is None and not parts:
         return None
     # Without the version: the same page has the same title in every version.

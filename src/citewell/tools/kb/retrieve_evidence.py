@@ -121,7 +121,10 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
         []
         if is_settled
         else absent_words(
-            retrieval.query.written, retrieval.ranked, unknown=retrieval.unknown_words
+            retrieval.query.written,
+            retrieval.ranked,
+            unknown=retrieval.unknown_words,
+            notes=retrieval.notes,
         )
     )
     supported = bool(quotes) and judgement.is_supported
