@@ -10,6 +10,7 @@ from citewell.app.client_port import PersonReply
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
+from citewell.tools.results import ToolResult
 
 DRAFT = "The grey heron eats fish. The grey heron does not eat fish at all. Whales sing at night in June."
 
@@ -31,6 +32,18 @@ class SamplingClient:
         return self.writes
 
 
+async def check_with(client: SamplingClient) -> ToolResult:
+    async with open_library() as library:
+        registry = open_registry(Settings(mcp_toolsets=("all",)))
+        return await registry.call(
+            "check_draft",
+            {"draft": DRAFT},
+            app=library.app,
+            caller=Caller(session="s"),
+            client=client,
+        )
+
+
 async def test_each_sentence_has_a_verdict_and_its_quote() -> None:
     async with open_library() as library:
         result = await library.result("check_draft", draft=DRAFT)
@@ -47,15 +60,7 @@ async def test_each_sentence_has_a_verdict_and_its_quote() -> None:
 
 async def test_the_model_of_the_client_is_shown_beside_and_called_so() -> None:
     client = SamplingClient()
-    async with open_library() as library:
-        registry = open_registry(Settings(mcp_toolsets=("all",)))
-        result = await registry.call(
-            "check_draft",
-            {"draft": DRAFT},
-            app=library.app,
-            caller=Caller(session="s"),
-            client=client,
-        )
+    result = await check_with(client)
 
     claims = result.structured["claims"]
     assert [claim.get("model_verdict") for claim in claims] == ["supported", "contradicted", None]
@@ -65,15 +70,7 @@ async def test_the_model_of_the_client_is_shown_beside_and_called_so() -> None:
 
 
 async def test_a_reply_without_a_verdict_is_not_called_no_model() -> None:
-    async with open_library() as library:
-        registry = open_registry(Settings(mcp_toolsets=("all",)))
-        result = await registry.call(
-            "check_draft",
-            {"draft": DRAFT},
-            app=library.app,
-            caller=Caller(session="s"),
-            client=SamplingClient(writes="I cannot say."),
-        )
+    result = await check_with(SamplingClient(writes="I cannot say."))
 
     assert "was asked, too, and gave no verdict that can be read" in result.text
 
