@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,36 @@ def test_a_tool_never_reads_a_file(shell: Shell, capsys: pytest.CaptureFixture[s
 
     assert code != 0
     assert "is not an http or https URL" in told["error"]["message"]
+
+
+def test_man_pages_of_a_folder_are_read_packed_or_not(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "man"
+    folder.mkdir()
+    page = (
+        ".TH {0} 1\n.SH NAME\n{0} \\- wait for herons\n.SH OPTIONS\n.TP\n.B \\-{0}\nStand still.\n"
+    )
+    (folder / "wade.1").write_text(page.format("wade"), encoding="utf-8")
+    (folder / "egret.3pm.gz").write_bytes(gzip.compress(page.format("egret").encode()))
+    (folder / "libheron.so.6").write_bytes(b"\x7fELF")
+    (folder / "notes.2").write_text("Not a man page.\n", encoding="utf-8")
+
+    code, found = run_json(capsys, shell, "ingest", str(folder))
+    packed = str(folder / "egret.3pm.gz")
+    _, answer = run_json(capsys, shell, "ask", packed, "What does egret do?")
+
+    assert (code, found["paths"][0]["indexed"]) == (0, 2)
+    assert any("wait for herons" in each["text"] for each in answer["evidence"])
+
+
+def test_a_man_page_that_cannot_be_unpacked_is_told(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "man").mkdir()
+    (tmp_path / "man/wade.1.gz").write_bytes(b"not packed")
+
+    code, found = run_json(capsys, shell, "ingest", str(tmp_path / "man"))
+
+    assert code == 1
+    assert "it is damaged, or not in gzip" in json.dumps(found)

@@ -112,3 +112,18 @@ def test_dropping_what_is_not_indexed_is_an_error(tmp_path: Path) -> None:
 
     assert refused.returncode != 0
     assert "No indexed package is called 'stork@1'" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["Cargo.lock", "pyproject.toml"])
+def test_a_file_that_cannot_be_parsed_fails_the_sync_of_what_can_be_read(
+    tmp_path: Path, name: str
+) -> None:
+    folder = make_project(tmp_path / "shop")
+    (folder / name).write_text("[[package]\n", encoding="utf-8")
+
+    first = run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+    again = run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+
+    assert f"- {name} cannot be parsed: " in first.stdout
+    assert "egret 2.0.1: indexed 2 " in first.stdout
+    assert (first.returncode, again.returncode) == (1, 1)

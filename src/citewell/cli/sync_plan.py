@@ -108,7 +108,8 @@ def plan_outcome(plan: Plan) -> Outcome:
     structured: dict[str, Any] = {"packages": packages, "problems": list(plan.project.problems)}
     if plan.offers is not None:
         structured["sites"] = [_offer_shape(offer) for offer in plan.offers]
-    return Outcome(text=join_lines(lines), structured=structured)
+    has_failed = plan.project.has_unread_files
+    return Outcome(text=join_lines(lines), structured=structured, has_failed=has_failed)
 
 
 def _hints(plan: Plan) -> list[str]:
@@ -167,7 +168,8 @@ def reports_outcome(plan: Plan, reports: Sequence[PackageReport]) -> Outcome:
         text=join_lines(lines),
         structured={"packages": shapes, "problems": list(plan.project.problems)},
         # A module that cannot be parsed is the package's fault, and the rest of it is there.
-        has_failed=any(report.failed and not report.pages for report in reports),
+        has_failed=plan.project.has_unread_files
+        or any(report.failed and not report.pages for report in reports),
     )
 
 

@@ -6,7 +6,10 @@ of a file is a stored page like any other.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import zlib
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +18,10 @@ from urllib.parse import unquote
 
 from citewell.core.errors import InvalidArgument, UnsupportedContent
 from citewell.core.records import FetchedPage
+from citewell.ingest.extract.man import is_man_source
 from citewell.ingest.regular_file import read_regular_file
 from citewell.web.charset import decode_body
-from citewell.web.content import page_kind
+from citewell.web.content import is_gzipped_text, page_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +39,10 @@ _TYPE_OF_SUFFIX = {
     ".txt": "text/plain",
     ".xhtml": "application/xhtml+xml",
 }
+# A man page, if that is what it holds: many other files end in a number.
+_MAN_NAME = re.compile(r"[^.]\.[1-9][a-z]{0,9}(?:\.gz)?\Z", re.IGNORECASE)
+_MAN_START_BYTES = 20_000
+_GZIP = zlib.MAX_WBITS | 16
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 # Sphinx puts the sources of its pages beside them.
 _SPHINX_SOURCES, _SPHINX_INDEX = "_sources", "searchindex.js"
@@ -77,7 +85,8 @@ def find_local_pages(path: Path) -> list[Path]:
     if not found:
         suffixes = ", ".join(sorted(_TYPE_OF_SUFFIX))
         raise InvalidArgument(
-            f"there is no page below {path}", suggestion=f"Pages are files in {suffixes}."
+            f"there is no page below {path}",
+            suggestion=f"Pages are files in {suffixes} and man pages (.1 to .9, also .gz).",
         )
     return found
 
@@ -90,7 +99,7 @@ def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
     """
     url = file_url(path)
     try:
-        body = read_regular_file(path, max_bytes=max_bytes)
+        body = _content_of(path, max_bytes=max_bytes)
     except OSError as error:
         raise UnsupportedContent(f"cannot read {path}: {error.strerror}") from error
     if len(body) > max_bytes:
@@ -117,6 +126,34 @@ def _walk(root: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".") and name not in skipped]
         for name in names:
             path = Path(folder, name)
-            is_page = path.suffix.lower() in _TYPE_OF_SUFFIX and not name.startswith(".")
-            if is_page and path.is_file() and path.resolve().is_relative_to(root):
+            if name.startswith(".") or not path.is_file():
+                continue
+            is_inside = path.resolve().is_relative_to(root)
+            if is_inside and (path.suffix.lower() in _TYPE_OF_SUFFIX or _is_man_page(path)):
                 yield path
+
+
+def _is_man_page(path: Path) -> bool:
+    """Return whether a file has the name of a man page and holds one, or cannot be read."""
+    if _MAN_NAME.search(path.name) is None:
+        return False
+    try:
+        start = _content_of(path, max_bytes=_MAN_START_BYTES)
+    except OSError:
+        return True  # told of where it is read
+    return is_man_source(start.decode("utf-8", "replace"))
+
+
+def _content_of(path: Path, *, max_bytes: int) -> bytes:
+    """Return the first bytes of a file, and one more if it has more; of text in gzip, unpacked.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    body = read_regular_file(path, max_bytes=max_bytes)
+    if not is_gzipped_text(path.name):
+        return body
+    try:
+        return zlib.decompressobj(_GZIP).decompress(body, max_bytes + 1)
+    except zlib.error as error:
+        raise OSError(errno.EINVAL, "it is damaged, or not in gzip") from error

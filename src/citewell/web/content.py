@@ -36,7 +36,9 @@ _KIND_OF_TYPE: dict[str, PageKind] = {
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip")
 _GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/octet-stream"})
 # As archives of mail keep their months, and packages their manuals.
-_GZIPPED_TEXT = re.compile(r"\.(?:txt|mbox|x?html?|md|rst|adoc|json|xml|[1-9])\.gz$", re.IGNORECASE)
+_GZIPPED_TEXT = re.compile(
+    r"\.(?:txt|mbox|x?html?|md|rst|adoc|json|xml|[1-9][a-z]{0,9})\.gz$", re.IGNORECASE
+)
 _KIND_OF_SUFFIX: dict[str, PageKind] = {
     "md": "markdown",
     "markdown": "markdown",

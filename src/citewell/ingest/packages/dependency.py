@@ -59,6 +59,8 @@ class Project:
 
     dependencies: tuple[Dependency, ...]
     problems: tuple[str, ...] = field(default=())
+    has_unread_files: bool = False
+    """Whether a file that says what is used could not be read or parsed."""
 
 
 def bounded(found: Iterable[Dependency], problems: list[str]) -> Iterator[Dependency]:

@@ -11,6 +11,7 @@ from citewell.ingest.packages.lock_files import find_locked_dependencies
 from citewell.ingest.packages.npm_pages import npm_description, npm_pages, npm_size
 from citewell.ingest.packages.npm_project import find_npm_dependencies
 from citewell.ingest.packages.package_page import PackagePage, file_stamp
+from citewell.ingest.packages.project_files import UnreadFile
 from citewell.ingest.packages.python_pages import python_front_page, python_pages, python_size
 from citewell.ingest.packages.python_project import find_python_dependencies
 
@@ -62,7 +63,11 @@ def find_project(
     told = list(dict.fromkeys(problems))
     if len(told) > _MOST_PROBLEMS:
         told[_MOST_PROBLEMS:] = [f"and {counted(len(told) - _MOST_PROBLEMS, 'more problem')}"]
-    return Project(dependencies=sound, problems=tuple(told))
+    return Project(
+        dependencies=sound,
+        problems=tuple(told),
+        has_unread_files=any(isinstance(problem, UnreadFile) for problem in problems),
+    )
 
 
 def _shown(name: str) -> str:

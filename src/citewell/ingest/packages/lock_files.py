@@ -11,6 +11,7 @@ from citewell.ingest.packages.dependency import Dependency, bounded
 from citewell.ingest.packages.locked_package import LockedPackage
 from citewell.ingest.packages.maven_project import parse_pom
 from citewell.ingest.packages.project_files import (
+    UnreadFile,
     items,
     load_json,
     parse_toml,
@@ -49,10 +50,12 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
             packages = list(parse(text, folder)) if text else []
             problems += [package.problem for package in packages if package.problem]
         except (ValueError, SyntaxError, RecursionError) as error:
-            problems.append(f"{file_name} cannot be parsed: {error}")
+            problems.append(UnreadFile(f"{file_name} cannot be parsed: {error}"))
             continue
         except (AttributeError, TypeError):
-            problems.append(f"{file_name} cannot be parsed: it is not laid out as a lock file")
+            problems.append(
+                UnreadFile(f"{file_name} cannot be parsed: it is not laid out as a lock file")
+            )
             continue
         found = (
             Dependency(

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.text import one_line
 from citewell.ingest.packages.dependency import Dependency
-from citewell.ingest.packages.project_files import load_json, read_project_file, table
+from citewell.ingest.packages.project_files import (
+    UnreadFile,
+    load_json,
+    read_project_file,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +117,9 @@ def _pnpm_lock(text: str, problems: list[str]) -> Iterator[tuple[str, str]]:
             is_known = True
             yield own[1], version[1]
     if _BROKEN_PNPM.search(text) or (text.strip() and not (is_known or _PNPM in text)):
-        problems.append("pnpm-lock.yaml cannot be parsed: it is not laid out as a lock file")
+        problems.append(
+            UnreadFile("pnpm-lock.yaml cannot be parsed: it is not laid out as a lock file")
+        )
 
 
 def _scalars(text: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -17,6 +17,12 @@ MAX_FILE_BYTES = 50_000_000
 _LONG_KEY = re.compile(r"(?<![\w-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){60}")
 
 
+class UnreadFile(str):
+    """A problem that leaves unknown what a file names, not one of a package that it names."""
+
+    __slots__ = ()
+
+
 def read_project_file(folder: Path, name: str, problems: list[str]) -> str:
     """Return the text of a file below `folder`; nothing, and a problem, when it cannot be read."""
     try:
@@ -27,9 +33,9 @@ def read_project_file(folder: Path, name: str, problems: list[str]) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        problems.append(f"{name} cannot be read: {error.strerror}")
+        problems.append(UnreadFile(f"{name} cannot be read: {error.strerror}"))
     except ValueError as error:
-        problems.append(f"{name} cannot be read: {error}")
+        problems.append(UnreadFile(f"{name} cannot be read: {error}"))
     return ""
 
 
@@ -39,7 +45,7 @@ def load_json(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
     try:
         document = json.loads(text) if text else {}
     except (ValueError, RecursionError) as error:
-        problems.append(f"{name} cannot be parsed: {error}")
+        problems.append(UnreadFile(f"{name} cannot be parsed: {error}"))
         return {}
     return document if isinstance(document, dict) else {}
 
@@ -49,7 +55,7 @@ def load_toml(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
     try:
         return parse_toml(read_project_file(folder, name, problems))
     except (ValueError, RecursionError) as error:
-        problems.append(f"{name} cannot be parsed: {error}")
+        problems.append(UnreadFile(f"{name} cannot be parsed: {error}"))
         return {}
 
 
