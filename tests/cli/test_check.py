@@ -46,10 +46,11 @@ def test_an_address_that_is_none_is_judged_alone_and_shown_with_its_line(
     good, bad = tmp_path / "good.md", tmp_path / "bad.md"
     url = shell.site.url("/storage")
     assert main(["ingest", url, *shell.options]) == 0
-    good.write_text(f"“{TRUE}” ({url})\n")
+    good.write_text(f"“{TRUE}” ({url})\n", encoding="utf-8")
     bad.write_text(
         "a [g](http://[/) b\n\nhttp://a:99999/\n\nhttp://example.com:99999/\n\n"
-        f"“{TRUE}” (http://a..:x/)\n\n“{FALSE}” ({url})\n"
+        f"“{TRUE}” (http://a..:x/)\n\n“{FALSE}” ({url})\n",
+        encoding="utf-8",
     )
     capsys.readouterr()
 
@@ -80,8 +81,9 @@ def test_an_address_that_is_none_is_judged_alone_and_shown_with_its_line(
 def test_a_relative_link_that_no_file_can_have_is_judged_alone(
     shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path, path: str, verdict: str
 ) -> None:
-    (tmp_path / "there.md").write_text("x")
-    (tmp_path / "notes.md").write_text(f'<a href="{path}">x</a> and [y](there.md)\n')
+    (tmp_path / "there.md").write_text("x", encoding="utf-8")
+    text = f'<a href="{path}">x</a> and [y](there.md)\n'
+    (tmp_path / "notes.md").write_text(text, encoding="utf-8")
 
     code = main(["check", str(tmp_path / "notes.md"), "--library", "--json", *shell.options])
 

@@ -53,7 +53,7 @@ def test_a_text_is_one_value_however_many_commas_it_has() -> None:
         "[1]".encode("utf-32-le"),
         b'["\xff"]',
         b"[" * 100_000,
-        b"[" + b"9" * 101 + b"]",
+        b"[" + b"9" * 1_001 + b"]",
         b"",
     ],
 )

@@ -125,7 +125,8 @@ def test_a_database_of_another_kind_stops_only_what_needs_it(project: Path, url:
     assert "secret" not in needs.stderr
     assert needs_not.returncode == 0
     assert needs_not.stdout.startswith("{")
-    assert (overridden.returncode, overridden.stderr) == (0, "")
+    made = f"citewell: made a new library in {project.parent}/own.db\n"
+    assert (overridden.returncode, overridden.stderr) == (0, made)
 
 
 def test_a_bare_name_with_a_foreign_value_stops_only_the_http_server(project: Path) -> None:

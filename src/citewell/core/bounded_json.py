@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 
-# 64 bits take 19 digits; no field takes more, and reading thousands of digits
+# 64 bits take 19 digits; no field takes more, and reading tens of thousands of digits
 # takes quadratic time.
-_MOST_DIGITS = 100
+_MOST_DIGITS = 1_000
 
 
 class TooManyValues(ValueError):
@@ -22,7 +22,7 @@ def parse_bounded_json(raw: bytes, *, max_values: int) -> object:
 
     Raises:
         TooManyValues: it has more than about `max_values` parts, counting keys.
-        ValueError: it is not JSON, or holds a number of more than a hundred digits.
+        ValueError: it is not JSON, or holds a number of more than a thousand digits.
     """
     if _has_more_values(raw, max_values):
         raise TooManyValues(f"JSON of more than {max_values:,} values")

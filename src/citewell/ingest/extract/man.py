@@ -17,7 +17,7 @@ from citewell.ingest.extract.man_macros import mdoc_line
 from citewell.ingest.extract.man_text import alternating, arguments_of, inline, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from citewell.core.records import ExtractedPage, FetchedPage
 
@@ -298,10 +298,9 @@ def _table(lines: list[str], strings: dict[str, str]) -> str:
         separator = match[1]
     start = next((at for at, row in enumerate(rows) if row.rstrip().endswith(".")), -1) + 1
     is_bold = bool(start) and re.match(r"\s*[lcrnLCRN]\w*[bB]", rows[0]) is not None
-    text = re.sub(r"T\{\n(.*?)\nT\}", _one_line, "\n".join(rows[start:]), flags=re.DOTALL)
     cells: list[list[str]] = []
     is_ruled = False
-    for row in text.split("\n"):
+    for row in _join_blocks(rows[start:]):
         if row.strip() in ("_", "="):
             is_ruled = is_ruled or len(cells) == 1
         elif row.strip() and not row.startswith("."):
@@ -313,6 +312,21 @@ def _table(lines: list[str], strings: dict[str, str]) -> str:
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in html)}</table>"
 
 
-def _one_line(match: re.Match[str]) -> str:
-    kept = [line for line in match[1].split("\n") if not line.startswith((".", "'"))]
-    return " ".join(kept)
+def _join_blocks(rows: Sequence[str]) -> Iterator[str]:
+    """Give the rows of a table, those of a cell in several lines (`T{` to `T}`) as one."""
+    before: str | None = None
+    block: list[str] = []
+    for row in rows:
+        if before is not None and not row.startswith("T}"):
+            block.append(row)
+            continue
+        if before is not None:
+            kept = [line for line in block if not line.startswith((".", "'"))]
+            row = f"{before}{' '.join(kept)}{row[2:]}"
+        before, block = None, []
+        if row.endswith("T{"):
+            before = row[:-2]
+        else:
+            yield row
+    if before is not None:
+        yield from (f"{before}T{{", *block)

@@ -30,7 +30,7 @@ _COORDINATES = re.compile(r"(?<![\w.-])([\w.-]++:[\w.-]++)")
 # `!` means that the Gemfile says where it comes from.
 _DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?!?")
 _GEM_PLATFORM = re.compile(
-    r"-(?:x86|x64|aarch64|arm|java|jruby|universal|mswin|mingw|powerpc|ppc|s390|riscv).*$"
+    r"-(?:x86|x64|aarch64|arm|java|jruby|universal|mswin|mingw|powerpc|ppc|s390|riscv).*", re.DOTALL
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*===?\s*([^\s;,#\\]+)")
 # `git+https://host/black.git#egg=black` and `https://host/bar-2.0-py3-none-any.whl`
-_EGG = re.compile(r"#(?:.*&)?egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
+_EGG = re.compile(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
 _ARCHIVE = re.compile(
     r"/([A-Za-z0-9][A-Za-z0-9._]*)-(\d[\w.+!]*)(?:-[^/]*\.whl|\.tar\.gz|\.zip)(?:#|$)"
 )
