@@ -118,6 +118,18 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     expect(page.locator("#new-token")).to_have_count(0)
     expect(row).to_contain_text("last used")
     assert first not in page.content()
+    wide = page.viewport_size
+    for width in (320, 375, 600, 760, 800):
+        page.set_viewport_size({"width": width, "height": 800})
+        for asked_for in ("Rotate…", "Revoke…"):
+            row.get_by_text(asked_for).click()
+            box = row.locator("details[open] > form").bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= width - box["width"], (asked_for, width, box)
+            assert faults_of(page) == []
+            page.keyboard.press("Escape")
+    assert wide is not None
+    page.set_viewport_size(wide)
     row.get_by_text("Rotate…").click()
     row.get_by_label("The old key works for (hours)").fill("0")
     row.get_by_role("button", name="Make a new key").click()

@@ -68,7 +68,9 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     expect(page.locator(".settings [name=schedule]")).to_have_value("week")
     tab.check_looks()
 
+    page.set_viewport_size({"width": 320, "height": 800})
     page.get_by_text("Delete…").click()
+    expect(page.get_by_role("button", name="Delete it")).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Delete it").click()
     expect(page.locator("main.going")).to_be_visible()
     expect(page.get_by_role("button", name="Undo")).to_contain_text("(")
@@ -95,8 +97,11 @@ def test_the_count_of_a_preview_follows_the_ticks(tab: Tab) -> None:
     page = tab.open("/library")
     page.get_by_text("Add a page or a site").click()
     page.get_by_label("URL").first.fill(address)
-    page.get_by_label("The whole site").check()
+    expect(page.get_by_label("This page only")).to_be_checked()
     page.get_by_role("button", name="Preview the crawl").click()
+    # Only a site is crawled.
+    expect(page.get_by_label("The whole site")).to_be_checked()
+    expect(page.get_by_text("This is the crawl of the whole site")).to_be_visible()
     count = page.get_by_role("heading", name="Its pages").locator(".count")
 
     expect(count).to_have_text("4")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlencode
@@ -171,7 +172,9 @@ class LibraryPages:
         except (FetchError, InvalidArgument) as error:
             return self._show_form_again(request, draft, error)
         values = {
-            "draft": draft,
+            # Only a site is crawled, and the pages that are ticked are to be what is added.
+            "draft": replace(draft, kind="site"),
+            "was_page": draft.kind == "page",
             "preview": preview,
             "listed": {url: target_of(url) for url in sorted(preview.urls[:MOST_LISTED])},
             "schedules": SCHEDULES,
