@@ -151,7 +151,7 @@ async def _warn_of_broken_links(late_app: LateApp, site: DocsSite) -> None:
         logger.warning("the links of the docs were not checked: %s", error)
         return
     for path, target in broken[:_MOST_BROKEN_LINKS]:
-        logger.warning("%s: no page at %s", path, target)
+        logger.warning("%s: no %s at %s", path, "place" if "#" in target else "page", target)
     if len(broken) > _MOST_BROKEN_LINKS:
         left = len(broken) - _MOST_BROKEN_LINKS
         logger.warning("%d more broken links; `citewell docs build` lists them all", left)

@@ -67,9 +67,15 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
     assert (report.pages, report.files) == (2, 22)
     assert report.broken_links == tuple(
         BrokenLink(path="guide/radio.md", target=target)
-        for target in ("gone.md", "../index.md#no", "#nor")
+        for target in ("gone.md", "#nor", "../index.md#no")
     )
-    assert [*find_broken_links(folder)] == [("guide/radio.md", "gone.md")]
+    assert [*find_broken_links(folder)] == [
+        ("guide/radio.md", "gone.md"),
+        ("guide/radio.md", "#nor"),
+    ]
+    page = (out / "guide" / "radio.html").read_text(encoding="utf-8")
+    assert '<a href="#nor" title="There is no such place on this page" class="missing">' in page
+    assert page.count('class="missing"') == 2
 
 
 def test_links_name_files_and_are_relative(folder: DocsFolder, tmp_path: Path) -> None:

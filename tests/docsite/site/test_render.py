@@ -365,7 +365,7 @@ def test_known_anchors_of_headings_are_used() -> None:
         ("deep/more", "deep/more.html"),
         ("./img/a%20b.png", "img/a%20b.png"),
         ("/img/logo.svg", "../img/logo.svg"),
-        ("#here", "#here"),
+        ("#top", "#top"),
         ("https://example.org/x.md", "https://example.org/x.md"),
         ("mailto:a@example.org", "mailto:a@example.org"),
     ],

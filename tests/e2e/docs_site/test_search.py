@@ -42,6 +42,20 @@ def test_escape_closes_the_results_and_nothing_found_is_told(tab: Tab) -> None:
     expect(results).to_be_hidden()
 
 
+@pytest.mark.parametrize("key", ["Control+k", "/"])
+def test_searching_keeps_the_place_of_the_reader(tab: Tab, key: str) -> None:
+    tab.page.set_viewport_size({"width": 1200, "height": 400})
+    tab.go("rules.html")
+    tab.page.evaluate("scrollTo(0, 300)")
+    tab.page.keyboard.press(key)
+    expect(tab.page.locator(tab.box)).to_be_focused()
+    tab.page.keyboard.type("rules")
+    expect(tab.page.locator(".search-results")).to_be_visible()
+    tab.page.keyboard.press("Escape")
+
+    assert tab.page.evaluate("scrollY") == 300
+
+
 def test_whole_words_are_marked_that_begin_as_the_query(tab: Tab) -> None:
     tab.go("index.html")
     tab.page.locator(tab.box).fill("rul")

@@ -7,6 +7,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import ExtractionError
+from citewell.docsite.pages import parse_page
 from citewell.docsite.site.links import PageAddresses
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _INCLUDES = ("8<-", "{!", "{*", "@include:", "<<<")
 
 
 def find_broken_links(folder: DocsFolder, *, allow_html: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the page and the words of each link that leads to no page or file of the folder."""
+    """Yield the page and the words of each link to no page, or to no place on its own."""
     for path in folder.paths:
         text = folder.text(path)
         if text is None or not _is_suspect(path, text, folder):
@@ -50,4 +51,11 @@ def _is_suspect(path: str, text: str, folder: DocsFolder) -> bool:
     addresses = PageAddresses(path=path, pages=folder.titles)
     for match in _LINK.finditer(text):
         addresses.resolve(unescape(match[match.lastindex or 0]))
-    return bool(addresses.broken)
+    if addresses.broken:
+        return True
+    anchors = {link.anchor for link in addresses.anchored if link.path == path}
+    if not anchors:
+        return False
+    # Places that are no sections are found by rendering.
+    sections = parse_page(path, text, mtime=0.0, size=0).sections
+    return not anchors <= {section.anchor for section in sections}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mimetypes
-import re
 import secrets
 import shutil
 from html import unescape
@@ -15,7 +14,7 @@ from citewell.core.errors import CitewellError, InvalidArgument
 from citewell.core.frozen import frozen
 from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
 from citewell.docsite.llms import LLMS_FILE, llms_full_txt, llms_txt
-from citewell.docsite.site.links import PageAddresses
+from citewell.docsite.site.links import ID_IN_HTML, PageAddresses
 from citewell.docsite.site.pages import SEARCH_PAGE, PageWriter
 from citewell.docsite.site.search_index import search_index_script
 from citewell.docsite.site.theme import ASSETS, diagram_files, theme_files
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 # Marks a folder as written by us, so that it can be overwritten.
 MARKER = ".citewell-site"
 
-_ID = re.compile(r"<[^<>]*\s(?:id|name)=\"([^\"]+)\"")
 _SHOWN_KINDS = ("image/", "video/", "audio/", "font/")
 _SHOWN_TYPES = frozenset(
     "application/json application/pdf application/toml application/yaml application/zip "
@@ -132,8 +130,9 @@ class _Export:
         if not written.is_rendered:
             self._not_rendered.append(path)
         self._broken += [BrokenLink(path=path, target=link) for link in written.broken_links]
-        self._anchors[path] = {unescape(name) for name in _ID.findall(written.html)}
-        self._anchor_links += [(path, link) for link in written.anchor_links]
+        self._anchors[path] = {unescape(name) for name in ID_IN_HTML.findall(written.html)}
+        # Those on the page itself are known since it was rendered.
+        self._anchor_links += [(path, link) for link in written.anchor_links if link.path != path]
 
     def _check_anchors(self) -> None:
         self._broken += [

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # Browsers skip these, so `java\tscript:` has a scheme as well.
 _SKIPPED_BY_BROWSERS = re.compile(r"[\x00-\x20\x7f]")
+ID_IN_HTML = re.compile(r"<[^<>]*\s(?:id|name)=\"([^\"]+)\"")
+"""A place that a link can name."""
 
 
 @frozen

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape, unescape
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from mdit_py_plugins.attrs import attrs_plugin
@@ -23,6 +24,7 @@ from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info,
 from citewell.docsite.site.diagram_room import estimate_height
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.includes import MAX_DEPTH, IncludeBudget, parse_include
+from citewell.docsite.site.links import ID_IN_HTML
 from citewell.docsite.site.sanitize import sanitized
 from citewell.docsite.site.tables import scrolling_tables_plugin
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -46,6 +48,7 @@ _HTML_TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]{0,4000}\"|'[^']{0,4000}'){
 _HTML_ADDRESS = re.compile(
     r"(?<=[\s\"'/])(href|src|poster)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
 )
+_PLACE_LINK = re.compile(r"<a href=\"#([^\"]+)\"(?: title=\"[^\"]*\")?>")
 LONG_OUTLINE = 100
 """Of more headings, only those of the upper level are listed: FastAPI's release notes have 903."""
 UPPER_LEVEL = 2
@@ -123,8 +126,27 @@ def render_markdown(
     page = _Page(
         addresses=addresses, anchors=anchors or {}, allow_html=allow_html, includes=includes
     )
-    html = _render(text, page)
+    html = _mark_missing_places(_render(text, page), addresses)
     return RenderedMarkdown(html=html, outline=tuple(page.outline), has_diagrams=page.has_diagrams)
+
+
+def _mark_missing_places(html: str, addresses: PageAddresses) -> str:
+    """Note the links of a page to places that it does not have, and mark them in its HTML."""
+    own = [link for link in addresses.anchored if link.path == addresses.path]
+    if not own:
+        return html
+    # Browsers know the top of every page.
+    places = {"top", *(unescape(name) for name in ID_IN_HTML.findall(html))}
+    missing = [link for link in own if link.anchor not in places]
+    addresses.broken.extend(link.written for link in missing)
+    anchors = {link.anchor for link in missing}
+
+    def marked(match: re.Match[str]) -> str:
+        if unquote(unescape(match[1])) not in anchors:
+            return match[0]
+        return f'<a href="#{match[1]}" title="There is no such place on this page" class="missing">'
+
+    return _PLACE_LINK.sub(marked, html)
 
 
 def _render(text: str, page: _Page) -> str:

@@ -203,7 +203,7 @@
     const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey;
     if (event.altKey || (!isCommand && !isSlash)) return;
     event.preventDefault();
-    input.focus();
+    input.focus({ preventScroll: true });
     input.select();
   }
 

@@ -166,8 +166,16 @@
     const sidebar = document.querySelector(".sidebar");
     // Scripts may have come after the link was followed.
     const isOpen = () => sidebar.matches(".open, :target");
+    const isWide = matchMedia("(min-width: 54.01rem)");
+    // What lies below the panel is out of reach, for the keyboard as well.
+    const coverPage = () => {
+      for (const part of document.querySelectorAll(".columns > :not(.sidebar)")) {
+        part.inert = isOpen() && !isWide.matches;
+      }
+    };
     const show = (opens) => {
       sidebar.classList.toggle("open", opens);
+      coverPage();
       document.documentElement.classList.toggle("menu-open", opens);
       link.setAttribute("aria-expanded", String(opens));
       if (!opens) return;
@@ -180,7 +188,7 @@
       const hadFocus = sidebar.contains(document.activeElement);
       if (sidebar.matches(":target")) location.hash = "_content";
       show(false);
-      if (hadFocus) link.focus();
+      if (hadFocus) link.focus({ preventScroll: true });
     };
     link.setAttribute("role", "button");
     link.setAttribute("aria-controls", sidebar.id);
@@ -206,7 +214,8 @@
       if (!sidebar.contains(event.target) && !link.contains(event.target)) close();
     });
     // A wide screen shows the menu beside the text.
-    matchMedia("(min-width: 54.01rem)").addEventListener("change", close);
+    isWide.addEventListener("change", close);
+    coverPage();
   }
 
   startThemeSwitch();
