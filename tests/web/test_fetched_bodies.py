@@ -116,6 +116,15 @@ async def test_a_text_that_a_site_keeps_compressed_is_unpacked(
     assert (plain.text, plain.kind) == ("Dawn.", kind)
 
 
+@pytest.mark.parametrize("path", ["/a.html.gz", "/a.HTM.gz", "/a.xhtml.gz?raw=1"])
+async def test_compressed_html_without_a_doctype_is_html(path: str) -> None:
+    packed = gzip.compress(b"<p>Herons wade.</p><p hidden>Egrets.</p>")
+
+    page = await fetch_body(packed, path, Content_Type="application/gzip")
+
+    assert page.kind == "html"
+
+
 @pytest.mark.parametrize("path", ["/a.tar.gz", "/a.gz", "/a.txt.gz"])
 async def test_what_is_packed_otherwise_is_refused(path: str) -> None:
     packed = gzip.compress(gzip.compress(b"heron", mtime=0), mtime=0)

@@ -39,6 +39,7 @@ _GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/
 _GZIPPED_TEXT = re.compile(
     r"\.(?:txt|mbox|x?html?|md|rst|adoc|json|xml|[1-9][a-z]{0,9})\.gz$", re.IGNORECASE
 )
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _KIND_OF_SUFFIX: dict[str, PageKind] = {
     "md": "markdown",
     "markdown": "markdown",
@@ -91,7 +92,8 @@ def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
     if is_gzipped_text(url):
         # The body is what it unpacks to; its type is that of the file.
         url = url.partition("?")[0].partition("#")[0][: -len(".gz")]
-        content_type = "" if _type_name(content_type) in _GZIP_TYPES else content_type
+        if _type_name(content_type) in _GZIP_TYPES:
+            content_type = "text/html" if url.lower().endswith(_HTML_SUFFIXES) else ""
     start = body[:_SNIFFED_BYTES]
     if start.lstrip().startswith(b"%PDF-"):
         return "pdf"
