@@ -118,6 +118,8 @@ async def test_pages_below_a_site_are_no_entry_beside_it() -> None:
             WebsiteDraft(url="https://a.example/docs/", kind="site", options=options), now=now
         )
         await entries.join_page(site.source_id, asked.source_id)
+        during = await list_entries(WebsiteQuery(), call)
+        await entries.set_status(site.source_id, "completed", now=now)
         listed = await list_entries(WebsiteQuery(), call)
         places = await list_places(call)
         every = await entries.list_websites(WebsiteQuery())
@@ -128,6 +130,8 @@ async def test_pages_below_a_site_are_no_entry_beside_it() -> None:
     ]
     assert [view.website.url for view in listed.websites] == ["https://a.example/docs/"]
     assert [shelf.name for shelf in listed.shelves] == ["Elsewhere", "Other"]
+    # The crawl may be about to join it.
+    assert during.beside == {}
     assert (listed.total, listed.beside) == (3, {site.source_id: 1})
     assert [place.address for place in places] == ["https://a.example/docs/"]
     assert every.total == 2

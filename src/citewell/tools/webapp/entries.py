@@ -59,7 +59,10 @@ class EntryListing:
     shelves: Sequence[Shelf]
     total: int
     beside: Mapping[int, int]
-    """How many pages below the address of a site, by its id, were read for answers alone."""
+    """How many pages below the address of a site, by its id, were read for answers alone.
+
+    None for a site that is being read.
+    """
 
 
 async def list_entries(query: WebsiteQuery, call: Call) -> EntryListing:
@@ -68,7 +71,10 @@ async def list_entries(query: WebsiteQuery, call: Call) -> EntryListing:
     # Who looks for a page by its name finds its own entry, too.
     query = replace(query, project=call.caller.project, is_grouped=query.matching is None)
     listed = await websites.list_websites(call.parts, query)
-    loose, beside = await _loose_folders(await _list_sites(call), call)
+    sites = await _list_sites(call)
+    loose, beside = await _loose_folders(sites, call)
+    # A crawl stores a page a moment before it joins the page to its site.
+    being_read = {site.source_id for site in sites if site.status in ("pending", "processing")}
     # What is on a shelf was read.
     is_shown = query.status in (None, "completed")
     every = shelves_of(loose) if is_shown else []
@@ -79,7 +85,7 @@ async def list_entries(query: WebsiteQuery, call: Call) -> EntryListing:
         websites=listed.websites,
         shelves=shelves[start:end],
         total=listed.total + len(shelves),
-        beside=beside,
+        beside={site: pages for site, pages in beside.items() if site not in being_read},
     )
 
 
