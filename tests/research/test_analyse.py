@@ -30,6 +30,12 @@ def test_a_given_intent_is_kept() -> None:
     ("query", "parts"),
     [
         ("What is a heron?", ["What is a heron?"]),
+        ("What is $? called in other shells?", ["What is $? called in other shells?"]),
+        ("Why does http://x/?a=1 fail there?", ["Why does http://x/?a=1 fail there?"]),
+        (
+            "How do I stop herons?How do I start egrets?",
+            ["How do I stop herons?", "How do I start egrets?"],
+        ),
         ("What is the difference between herons and egrets?", ["herons", "egrets"]),
         (
             "Compare how scikit-learn and XGBoost handle categorical features",

@@ -28,7 +28,7 @@ _QUESTION = re.compile(
     r"|should|would|will|has|have|had|may|must)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.?!。？！])\s+|(?<=[。？！])|\n+")
+_SENTENCE = re.compile(r"(?<=[.?!。？！])(?<!\$\?)\s+|(?<=[。？！])|\n+")
 _ASKS = re.compile(
     r"[?？]\s*$|か[。？]?\s*$|^(?:how|what|why|when|where|which|who|is|are|can|could|does|do|should)\b",
     re.IGNORECASE,

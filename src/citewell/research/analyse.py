@@ -32,7 +32,8 @@ _EXPLORATORY = re.compile(
     re.IGNORECASE,
 )
 
-_QUESTION_END = re.compile(r"(?<=[?？])\s*")
+# Not within an address, and not the variable `$?` of a shell.
+_QUESTION_END = re.compile(r"(?<=？)\s*|(?<=\?)(?<!\$\?)(?:\s+|$|(?=[A-Z][a-z]+ ))")
 _ASKING = r"(?:how|what|why|when|where|which|who|whose|does|do|is|are|can|should)"
 _CONJUNCTION = re.compile(
     rf"(?:,|(?<![\s,]))\s++(?:and|but)\s++(?:also\s++)?(?={_ASKING}\b)", re.IGNORECASE
