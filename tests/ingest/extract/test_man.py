@@ -115,6 +115,36 @@ def test_definitions_and_branches_for_printers_are_left_out() -> None:
     assert body(source) == "seen kept"
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".ie 1 \\{\\\nok\n.\\}\n.el \\{\\\nMARK\n.\\}",
+        ".ie \\n(zz>3 ok\n.el MARK",
+        ".if n .ig\nMARK\n..",
+        ".if 0 \\{\\\nMARK\n.\\}",
+        ".nop .ig\nMARK\n..",
+        ".do ig\nMARK\n..",
+        ".if 1 .de HH\nMARK\n..",
+        ".am1 PX\nMARK\n..",
+        ".if \\n[.g] \\{\\\n.  am URL\nMARK\n.  .\n.\\}",
+        ".while 0 \\{\\\nMARK\n.\\}",
+        ".di XX\nMARK\n.br\n.di",
+        ".box XX\nMARK\n.br\n.box",
+        ".ev 1\nMARK abc\n.ev",
+    ],
+)
+def test_what_a_terminal_never_prints_is_left_out(source: str) -> None:
+    shown = body(f".SH NAME\nBefore.\n.PP\n{source}\n.br\nAfter.")
+
+    assert "MARK" not in shown
+    assert "After." in shown
+
+
+@pytest.mark.parametrize("source", [".ex", ".nx", ".cc !", ".rn ig hd\n.hd", ".als hide ig\n.hide"])
+def test_nothing_is_read_where_the_page_ends_or_its_requests_change(source: str) -> None:
+    assert "MARK" not in body(f".SH NAME\nBefore.\n{source}\nMARK")
+
+
 def test_text_that_only_resembles_a_man_page_stays_as_it_is() -> None:
     text = "How to write one:\n\n.TH HERON 1\n.SH NAME\n"
 

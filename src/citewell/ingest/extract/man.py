@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import EmptyPage
 from citewell.ingest.extract.characters import clean_plain_text
 from citewell.ingest.extract.html.page import extract_html
+from citewell.ingest.extract.man_flow import lines_let_through
 from citewell.ingest.extract.man_macros import mdoc_line
 from citewell.ingest.extract.man_text import alternating, arguments_of, inline, plain
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 _FIRST_CHARACTERS = 8_000
 _TITLE = re.compile(r"^\.(?:TH[ \t]+\S|Dd[ \t]|Dt[ \t]+\S)", re.MULTILINE)
 _REQUEST = re.compile(r"[.'][ \t]*([^\s\\]{1,30})?[ \t]*(.*)", re.DOTALL)
-_CONDITION = re.compile(r"[.'][ \t]*(if|ie|el)[ \t]*(.*)", re.DOTALL)
-_DEFINES = re.compile(r"[.'][ \t]*(?:de1?|am|ig)\b[ \t]*(.*)")
 # Strings stand for signs and names; longer ones could make a page grow without end.
 _MOST_STRINGS, _MOST_STRING_CHARACTERS = 200, 80
 _MOST_LEVELS = 20
@@ -49,50 +48,12 @@ def extract_man_page(fetched: FetchedPage) -> ExtractedPage:
     """
     page = _Page()
     lines = clean_plain_text(fetched.text).split("\n")
-    page.read(list(_lines_let_through(lines)))
+    page.read(list(lines_let_through(lines)))
     if not page.title and not any(page.out):
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     html = f"<main><h1>{page.title}</h1>{''.join(page.out)}</main>"
     read = extract_html(replace(fetched, text=html, kind="html", rendered=True))
     return replace(read, kind="text", screen=b"")
-
-
-def _lines_let_through(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that a terminal shows: without definitions, other branches and comments."""
-    until = ""
-    skipped = 0
-    was_true = True
-    for line in lines:
-        if until:
-            until = "" if line.rstrip() == until else until
-            continue
-        if skipped:
-            skipped = max(0, skipped + line.count("\\{") - line.count("\\}"))
-            continue
-        if match := _DEFINES.match(line):
-            named = match[1].split()
-            until = f".{named[1]}" if len(named) > 1 else ".."
-            continue
-        if match := _CONDITION.match(line):
-            holds, body = (not was_true, match[2]) if match[1] == "el" else _holds(match[2])
-            was_true = holds if match[1] == "ie" else was_true
-            if not holds:
-                skipped = max(0, body.count("\\{") - body.count("\\}"))
-                continue
-            line = body.replace("\\{\\", "").replace("\\{", "").strip()
-            if not line:
-                continue
-        shown = line.replace("\\}", "") if line.lstrip(".' \t").startswith("\\}") else line
-        if shown.strip(".' \t") or not line.startswith((".", "'")):
-            yield shown
-
-
-def _holds(condition: str) -> tuple[bool, str]:
-    """Return whether a condition holds on a terminal, and what it lets through."""
-    test, _, body = condition.partition(" ")
-    if condition.startswith("'"):
-        return False, condition
-    return test in ("n", "!t", "!'po4a'hide'"), body.strip()
 
 
 class _Page:
