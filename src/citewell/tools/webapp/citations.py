@@ -70,7 +70,7 @@ def as_csl(quotes: Sequence[Quote]) -> str:
 
 
 def _entries(quotes: Sequence[Quote]) -> list[tuple[str, Quote]]:
-    """Return the quotes with a key for each; several of one page are told apart by a number."""
+    """Return the quotes with a key for each; several of one page are numbered."""
     seen: Counter[int] = Counter()
     entries: list[tuple[str, Quote]] = []
     for quote in quotes:
