@@ -8,13 +8,12 @@ import anyio
 import pytest
 from tests.hostile.little_cpu import short_steps
 from tests.server.tiny import Aviary, serving
+from typing_extensions import override
 
-from citewell.server import paced_connections
 from citewell.server.paced_connections import PacedHttp
 from citewell.server.paced_web_socket import PacedWebSocket
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncIterator
 
     from anyio.abc import SocketStream
@@ -37,11 +36,35 @@ _CHUNKED = (
 
 
 @pytest.fixture
-async def stream() -> AsyncIterator[SocketStream]:
-    async with serving(Aviary()) as base:
+def steps() -> list[int]:
+    """How many bytes each step of a connection was given."""
+    return []
+
+
+@pytest.fixture
+async def stream(steps: list[int]) -> AsyncIterator[SocketStream]:
+    class NotingHttp(PacedHttp):
+        @override
+        def data_received(self, data: bytes) -> None:
+            steps.append(len(data))
+            super().data_received(data)
+
+    class NotingWebSocket(PacedWebSocket):
+        @override
+        def data_received(self, data: bytes) -> None:
+            steps.append(len(data))
+            super().data_received(data)
+
+    async with serving(Aviary(), http=NotingHttp, ws=NotingWebSocket) as base:
         port = int(base.rpartition(":")[2])
         async with await anyio.connect_tcp("127.0.0.1", port) as connected:
             yield connected
+
+
+class HastyHttp(PacedHttp):
+    """A connection that must name its request at once."""
+
+    head_seconds = 0.05
 
 
 async def read_to_end(stream: SocketStream) -> bytes:
@@ -57,25 +80,6 @@ async def read_to_end(stream: SocketStream) -> bytes:
 async def send_for_ever(stream: SocketStream, data: bytes) -> None:
     while True:
         await stream.send(data)
-
-
-@pytest.fixture
-def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes each step of a connection was given."""
-    sizes: list[int] = []
-
-    def note(protocol: type[asyncio.Protocol]) -> None:
-        receive = protocol.data_received
-
-        def noting(self: asyncio.Protocol, data: bytes) -> None:
-            sizes.append(len(data))
-            receive(self, data)
-
-        monkeypatch.setattr(protocol, "data_received", noting)
-
-    note(PacedHttp)
-    note(PacedWebSocket)
-    return sizes
 
 
 async def test_a_body_of_chunks_of_one_byte_is_given_up(
@@ -125,11 +129,8 @@ async def test_who_sends_pings_and_reads_nothing_is_cut_off(stream: SocketStream
         await send_for_ever(stream, _FULL_PING * 1_000)
 
 
-async def test_a_connection_that_asks_for_nothing_is_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(paced_connections, "_HEAD_SECONDS", 0.05)
-    async with serving(Aviary()) as base:
+async def test_a_connection_that_asks_for_nothing_is_closed() -> None:
+    async with serving(Aviary(), http=HastyHttp) as base:
         port = int(base.rpartition(":")[2])
         for said in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
             async with await anyio.connect_tcp("127.0.0.1", port) as silent:

@@ -131,27 +131,38 @@ def in_memory(settings: Settings) -> Settings:
 
 
 @asynccontextmanager
-async def serving(served: Served, settings: Settings | None = None) -> AsyncIterator[str]:
+async def serving(
+    served: Served,
+    settings: Settings | None = None,
+    *,
+    http: type[PacedHttp] = PacedHttp,
+    ws: type[PacedWebSocket] = PacedWebSocket,
+) -> AsyncIterator[str]:
     """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
     async with served.open_app(settings) as app:
         registry, metrics = served.registry(), Metrics()
         server = build_server(registry, app, settings=settings, metrics=metrics)
         asgi_app = build_http_app(server, registry, app, settings=settings, metrics=metrics)
-        async with listening(asgi_app) as url:
+        async with listening(asgi_app, http=http, ws=ws) as url:
             yield url
 
 
 @asynccontextmanager
-async def listening(asgi_app: ASGIApp) -> AsyncIterator[str]:
+async def listening(
+    asgi_app: ASGIApp,
+    *,
+    http: type[PacedHttp] = PacedHttp,
+    ws: type[PacedWebSocket] = PacedWebSocket,
+) -> AsyncIterator[str]:
     """Serve an application on a free port of loopback; gives the base URL."""
     listener = bind("127.0.0.1", 0)
     config = uvicorn.Config(
         asgi_app,
         log_config=None,
         timeout_graceful_shutdown=1,
-        http=PacedHttp,
-        ws=PacedWebSocket,
+        http=http,
+        ws=ws,
         ws_max_size=MAX_REQUEST_BYTES,
     )
     server = uvicorn.Server(config)

@@ -21,12 +21,13 @@ _STEP_BYTES = 8_192
 # Chunks of a few bytes, which no client sends by the hundred, take longer than all that is in them.
 _TINY_CHUNK = re.compile(rb"\r\n(?!0)[\da-fA-F]{1,2}\r\n")
 _MAX_TINY_CHUNKS = 500
-_HEAD_SECONDS = 30.0
-"""How long a request may take to name itself."""
 
 
 class PacedHttp(H11Protocol):
     """An HTTP connection that is read in small steps, and closed while nothing is asked on it."""
+
+    head_seconds = 30.0
+    """How long a request may take to name itself."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as uvicorn's
         super().__init__(*args, **options)
@@ -68,7 +69,7 @@ class PacedHttp(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_for_head(self) -> None:
-        self._waiting = self.loop.call_later(_HEAD_SECONDS, self._give_up)
+        self._waiting = self.loop.call_later(self.head_seconds, self._give_up)
 
     def _give_up(self) -> None:
         cycle: RequestResponseCycle | None = self.cycle
