@@ -36,6 +36,10 @@ FAULTS: dict[str, tuple[bytes, int]] = {
         b'{"jsonrpc":"2.0","id":"a\\udfff",' + _CALL + b"{}}}",
         INVALID_REQUEST,
     ),
+    "a method with a long name": (
+        b'{"jsonrpc":"2.0","id":"l","method":"' + b"w" * 200_000 + b'"}',
+        INVALID_REQUEST,
+    ),
     "half of a character in the method": (
         b'{"jsonrpc":"2.0","id":"m","method":"\\ud800"}',
         INVALID_REQUEST,
@@ -114,6 +118,8 @@ def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) 
         *(line for line, _ in FAULTS.values()),
         b'{"jsonrpc":"2.0","id":"arguments",' + _CALL + arguments + b"}}",
         b'{"jsonrpc":"2.0","id":9223372036854775808,' + _CALL + b"{}}}",
+        b'{"jsonrpc":"2.0","id":"resource","method":"resources/read","params":{"uri":"x:%s"}}'
+        % (b"wader" * 40_000),
         b'{"jsonrpc":"2.0","id":"last","method":"tools/list"}',
     ]
 
@@ -135,7 +141,9 @@ def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) 
         server.wait(timeout=120)
 
     by_id = {answer["id"]: answer for answer in answers if answer["id"] is not None}
-    codes = [answer["error"]["code"] for answer in answers if "error" in answer]
+    resource = by_id.pop("resource")
+    codes = [a["error"]["code"] for a in answers if "error" in a and a is not resource]
+    assert len(json.dumps(resource)) < 1_000
     assert sorted(codes) == sorted(code for _, code in FAULTS.values())
     assert by_id["arguments"]["result"]["isError"] is True
     assert by_id[9223372036854775808]["result"]["isError"] is False

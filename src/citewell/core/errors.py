@@ -54,12 +54,13 @@ if TYPE_CHECKING:
     from citewell.core.error_codes import ErrorCode
 
 Detail = str | int | float | bool | None
+_MOST_CHARACTERS, _MOST_OF_SUGGESTION = 1_000, 2_000
 
 
 class CitewellError(Exception):
     """An error that is reported to the caller.
 
-    `message` is safe to show: no paths, SQL, stack traces or keys. `suggestion` says what to try.
+    `message` is safe to show: no paths, SQL, keys or long input. `suggestion` says what to try.
     """
 
     code: ClassVar[ErrorCode] = "INTERNAL_ERROR"
@@ -67,11 +68,11 @@ class CitewellError(Exception):
     suggestion: str = "Try again; if it happens again, report it with the server's log."
 
     def __init__(self, message: str, *, suggestion: str | None = None, **details: Detail) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = message[:_MOST_CHARACTERS]
+        super().__init__(self.message)
         self.details = details
         if suggestion is not None:
-            self.suggestion = suggestion
+            self.suggestion = suggestion[:_MOST_OF_SUGGESTION]
 
     def as_json(self) -> dict[str, Any]:
         """Return the error as every transport and the shell show it."""

@@ -41,6 +41,9 @@ SESSION_KEY = "citewell.session"
 # Retired in the sessionless era, where an unknown resource is an invalid parameter.
 RESOURCE_NOT_FOUND = -32002
 
+# An error repeats no more of the URI of an unknown resource.
+_MOST_URI_CHARACTERS = 200
+
 
 @frozen
 class Calls:
@@ -75,7 +78,7 @@ class Calls:
             with anyio.fail_after(self.timeout_seconds):
                 yield
         except NotFound as error:
-            data = None if uri is None else {"uri": uri}
+            data = None if uri is None else {"uri": uri[:_MOST_URI_CHARACTERS]}
             raise MCPError(code=not_found, message=_sentence(error), data=data) from error
         except InvalidArgument as error:
             raise MCPError(code=types.INVALID_PARAMS, message=error.message) from error

@@ -31,6 +31,9 @@ The worst message of so many takes 15 ms of the event loop, so eight at once del
 eighth of a second.
 """
 
+# Twice the longest of the protocol; the answer to one that is unknown repeats it.
+_MOST_METHOD_CHARACTERS = 100
+
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 """Where a message of the sessionless era names its version of the protocol."""
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -120,6 +123,8 @@ def _find_fault(message: dict[str, Any]) -> Fault | None:
         return _find_fault_of_response(message, request_id)
     if not isinstance(message["method"], str):
         return _invalid("method must be a string", request_id)
+    if len(message["method"]) > _MOST_METHOD_CHARACTERS:
+        return _invalid("there is no method with so long a name", request_id)
     if not is_unicode(message["method"]):
         return _invalid("method holds half of a character", request_id)
     return None
