@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -167,3 +168,122 @@ def test_any_source_can_be_read(source: str) -> None:
     page = read(f".TH HERON 1\n{source}\nThe heron waits.\n")
 
     assert page.text.startswith("# HERON(1)")
+
+
+# `nroff -man` (groff 1.22.4) prints MARK of none of them.
+NEVER_PRINTED = (
+    ".ie 1 \\{\nok\n.\\}\n.el \\{\nMARK\n.\\}",
+    ".ie 1 ok\n.el MARK",
+    ".if n .ig\nMARK\n..",
+    ".ie 0 ok\n.el .ig\nMARK\n..",
+    ".nop .ig\nMARK\n..",
+    ".do ig\nMARK\n..",
+    ".if 1 .de HH\nMARK\n..",
+    ".am1 PX\nMARK\n..",
+    ".do if 0 \\{\\\nMARK\n.\\}",
+    ".while 0 \\{\\\nMARK\n.\\}",
+    ".ex\nMARK",
+    ".nx\nMARK",
+    ".di XX\nMARK\n.br\n.di",
+    ".box XX\nMARK\n.br\n.box",
+    ".ev 1\nMARK abc\n.ev",
+    ".als hide ig\n.hide\nMARK\n..",
+    ".rn ig hd\n.hd\nMARK\n..",
+    ".ds X .ig\n\\*X\nMARK\n..",
+    ".de ZZ\n.ig\n..\n.ZZ\nMARK\n..",
+    ".cc !\n!de Q8\nMARK\n!!\n..\n!cc .",
+    ".c2 +\n+ig\nMARK\n..\n.c2",
+    "\\?MARK\\?",
+    '\\A"MARK"',
+    ".TE MARK",
+    "\\v'-999'MARK",
+    ".sp -1\nMARK\n.br\n.sp -1\nover",
+    ".ds a g\n.i\\*a\nMARK\n..",
+    ".de HIDE\n..\n.HIDE MARK",
+    ".de B\n..\n.B MARK",
+    ".am SH\n.ig\n..\n.SH SEE\nMARK\n..",
+    ".ig SH\nMARK\n.SH SEE",
+    ".i\\\ng\nMARK\n..",
+    '.ec !\n!"MARK\n.ec',
+    ".if 0 a\\\nMARK",
+    ".nr x 2\n.if \\nx<2 MARK",
+    ".if 'a'b' MARK",
+    ".ie '\\*[.T]'ps' MARK\n.el ok",
+    ".ig END\nMARK\n. END",
+    ".if !n MARK",
+    ".rm B\n.B MARK",
+    ".FOO MARK",
+    ".if 1 .if 1 .if 0 MARK",
+    ".if n \\{ .ig\nMARK\n..\n.\\}",
+    ".ie n \\{.if 0 \\{MARK\nMARK\\}\nok\n.\\}\n.el .nop MARK",
+    ".de M\n.if '\\\\$1'x' .ig\n..\n.M x\nMARK\n..",
+    ".de M\n.return\nMARK\n..\n.M",
+    ".ie 1 \\{\n.ie 0 no\n.el ok\n.\\}\n.el MARK",
+    ".de M\n.ig\n..\n.it 1 M\nok\nMARK\n..",
+    ".ds X .\n.as X ig\n\\*X\nMARK\n..",
+    ".als B hide\n.B MARK",
+    ".rn B C\n.B MARK",
+    ".de B\n..\n.als C B\n.C MARK",
+    ".tr MxAxRxKx\nMARK",
+    ".char M x\nMARK",
+    "x\n\\!MARK",
+    "\\Z^MARK^ok",
+    "\\zM\\zA\\zR\\zKx",
+    ".if \\n(.x .ig\nMARK\n..",
+)
+
+
+@pytest.mark.parametrize("source", NEVER_PRINTED)
+def test_words_that_roff_never_prints_are_left_out(source: str) -> None:
+    text = body(f".SH NAME\nHerons wade.\n.PP\n{source}\n.br\nThe end.\n")
+
+    assert "MARK" not in text
+    assert "Herons wade." in text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".ie 0 \\{\nno\n.\\}\n.el \\{\nMARK\n.\\}",
+        ".ie \\n(.g MARK\n.el no",
+        ".if !t .nop MARK",
+        ".if 'a'a' MARK",
+        ".de Own\n.B \\\\$1\n..\n.Own MARK",
+        ".de SH\n\\\\$1\n..\n.SH MARK",
+        ".als Bold B\n.Bold MARK",
+        ".di X\nno\n.di\nMARK",
+        "x\\v'-.4m'MARK\\v'.4m'",
+        ".PP\n.sp -1\nMARK",
+        ".if n .if n \\{\\\n.if t no\nMARK\\}",
+    ],
+)
+def test_words_that_roff_prints_are_kept(source: str) -> None:
+    assert "MARK" in body(f".SH NAME\nHerons wade.\n{source}\n")
+    assert "no" not in body(f".SH NAME\nHerons wade.\n{source}\n").split()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".de A\n.A\n.A\n..\n.A\n",
+        ".de A\n.B x\n..\n.de C\n"
+        + ".A\n" * 500
+        + "..\n.de D\n"
+        + ".C\n" * 500
+        + "..\n"
+        + ".D\n" * 500,
+        ".ds a \\*a\\*a\n\\*a\n" * 500,
+        ".nr x " + "(" * 5_000 + "\n.if " + "(" * 5_000 + " x\n",
+        ".nr x 9\n" + ".nr x \\nx*\\nx\n" * 500,
+        ".if n \\{\n" * 20_000,
+        "a\\\n" * 50_000,
+        ".am A\nx\n..\n" * 5_000,
+    ],
+    ids=range(8),
+)
+def test_a_page_that_computes_without_end_takes_bounded_time(source: str) -> None:
+    started = time.process_time()
+
+    read(f".TH A 1\nHerons wade.\n{source}")
+
+    assert time.process_time() - started < 5

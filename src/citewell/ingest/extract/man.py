@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _FIRST_CHARACTERS = 8_000
 _TITLE = re.compile(r"^\.(?:TH[ \t]+\S|Dd[ \t]|Dt[ \t]+\S)", re.MULTILINE)
+_TABLE_BEGINS, _TABLE_ENDS = re.compile(r"[.'][ \t]*TS\b"), re.compile(r"[.'][ \t]*TE\b")
 _REQUEST = re.compile(r"[.'][ \t]*([^\s\\]{1,30})?[ \t]*(.*)", re.DOTALL)
 # Strings stand for signs and names; longer ones could make a page grow without end.
 _MOST_STRINGS, _MOST_STRING_CHARACTERS = 200, 80
@@ -72,12 +73,12 @@ class _Page:
         self._tag_follows = False
 
     def read(self, lines: list[str]) -> None:
-        ends = [at for at, line in enumerate(lines) if line.rstrip() == ".TE"]
+        ends = [at for at, line in enumerate(lines) if _TABLE_ENDS.match(line)]
         at = 0
         while at < len(lines):
             line = lines[at]
             at += 1
-            if line.rstrip() == ".TS":
+            if _TABLE_BEGINS.match(line):
                 following = bisect_left(ends, at)
                 end = ends[following] if following < len(ends) else at
                 self._flush()
@@ -132,6 +133,9 @@ class _Page:
         elif name == "br":
             self._text.append("<br>" if self._text and self._code is None else "")
         elif name in ("sp", "Sp") and self._code is None:
+            if words and words[0].startswith("-") and self._text[-1:] == ["<br>"]:
+                # What follows is printed over the line that ended here.
+                del self._text[_start_of_last_line(self._text) :]
             self._flush()
         elif name in ("Dl", "D1"):
             self._flush()
@@ -249,6 +253,11 @@ class _Page:
         while len(self._lists) > 1:
             self._indent(deeper=False)
         self._close_list()
+
+
+def _start_of_last_line(text: list[str]) -> int:
+    """Return where the line begins that the last break ends."""
+    return next((at + 1 for at in range(len(text) - 2, -1, -1) if text[at] == "<br>"), 0)
 
 
 def _table(lines: list[str], strings: dict[str, str]) -> str:

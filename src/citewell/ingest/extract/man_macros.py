@@ -24,7 +24,9 @@ _MARKS = {
 }  # fmt: skip
 _NO_SPACE_BEFORE = frozenset(". , : ; ) ] ? ! ] ) } ” ’ > &gt;".split())
 _NO_SPACE_AFTER = frozenset("( [ { “ ‘ &lt;".split())
-_SILENT = frozenset("Dd Os Bk Ek Rs Re Ta Tg Sm Xo Xc IX XX PD AT UC DT TA HY LINKSTYLE".split())
+_SILENT = frozenset(
+    "Dd Os Bk Ek Rs Re Ta Tg Sm Xo Xc IX XX PD AT UC DT TA HY LINKSTYLE TS TE EQ EN".split()
+)
 _SKIPPED = frozenset({"Xo", "Xc", "Ta"})
 
 

@@ -16,7 +16,9 @@ _ESCAPE = re.compile(
     r"|\[(?P<long>[^\]]{1,40})\]|\((?P<two>..)"
     r"|\*(?:\[(?P<string>[^\]]{1,40})\]|\((?P<string2>..)|(?P<string1>.))"
     r"|(?P<comment>[\"#]).*"
-    r"|[hvwXDLlosNbBRSHxAZCY]'[^']{0,200}'"
+    r"|v(?P<mark>['\"^~@!#$,;/`])(?P<moved>[-+]?[\d.]+)[a-zA-Z]?(?P=mark)"
+    r"|[hvwXDLloNbBRSHxAZCY](?P<quote>['\"^~@!#$,;/`])(?:(?!(?P=quote)).){0,200}(?P=quote)"
+    r"|\?.{0,200}?\\\?|!.*|z(?:\\(?:\(..|\[[^\]]{0,40}\]|.)|.)?"
     r"|s(?:[+-]?\d{1,2}|\[[^\]]{0,9}\]|'[^']{0,9}'|\([+-]?..)"
     r"|[mMnkgFOVY](?:\[[^\]]{0,40}\]|\(..|.)"
     r"|(?P<one>.)|\Z)"
@@ -44,6 +46,7 @@ _ACCENTS = {
     "~": "\u0303",
     ",": "\u0327",
 }
+_MOST_LINES_MOVED = 2
 _CODE_POINT = re.compile(r"u([0-9A-F]{4,6})")
 
 
@@ -80,7 +83,7 @@ def inline(text: str, strings: Mapping[str, str], *, font: str = "") -> str:
             parts.append(inline(value, {}, font=font))
         else:
             add(_glyph(match))
-        if match["comment"]:
+        if match["comment"] or _leaves_its_line(match["moved"]):
             break
     else:
         add(text[end:])
@@ -97,6 +100,18 @@ def alternating(words: Sequence[str], fonts: str, strings: Mapping[str, str]) ->
 def plain(text: str) -> str:
     """Return HTML of this module without its tags."""
     return re.sub(r"</?(?:b|i|code)>", "", text)
+
+
+def _leaves_its_line(moved: str | None) -> bool:
+    """Return whether a motion takes what follows off its line, as a superscript's does not."""
+    return moved is not None and abs(_number(moved)) >= _MOST_LINES_MOVED
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 def _glyph(match: re.Match[str]) -> str:
