@@ -88,9 +88,13 @@ def measure_callers(
             question = f"{questions[turn % len(questions)]} ({number}.{turn})"
             started = time.monotonic()
             result = call(connection, "search", {"query": question})
-            times.append(time.monotonic() - started)
             if result["isError"]:
-                codes.append(result["structuredContent"]["error"]["code"])
+                error = result["structuredContent"]["error"]
+                codes.append(error["code"])
+                # As a caller should who is told when to come again.
+                time.sleep(error.get("details", {}).get("retry_after", 0))
+            else:
+                times.append(time.monotonic() - started)
             turn += 1
 
     be_a_caller(0, time.monotonic() + 3)

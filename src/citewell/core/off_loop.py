@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-import anyio
 import anyio.lowlevel
-import anyio.to_thread
+
+from citewell.core.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 # Only one thread runs Python at a time; the second lets a short computation overtake a long one.
 _THREADS = 2
-_places: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("computing")
+_places: anyio.lowlevel.RunVar[Places] = anyio.lowlevel.RunVar("computing")
 
 
 async def in_thread(
@@ -29,6 +29,6 @@ async def in_thread(
     try:
         places = _places.get()
     except LookupError:
-        places = anyio.CapacityLimiter(_THREADS)
+        places = Places(_THREADS)
         _places.set(places)
-    return await anyio.to_thread.run_sync(function, *arguments, limiter=places)
+    return await places.run(function, *arguments)

@@ -7,12 +7,11 @@ import math
 import threading
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import anyio.to_thread
 import numpy as np
 
 from citewell.core.errors import InferenceError
 from citewell.core.extras import install_command
+from citewell.core.places import Places
 from citewell.inference.candidate_text import candidate_text
 from citewell.inference.local import LocalEmbedder
 from citewell.inference.unit import unit
@@ -61,7 +60,7 @@ class FastembedReranker:
         _require_package()
         self._name = model
         self._threads = threads
-        self._places = anyio.CapacityLimiter(1)
+        self._places = Places(1)
         self._model: Any = None
         self._loading = threading.Lock()
 
@@ -74,7 +73,7 @@ class FastembedReranker:
         if not candidates:
             return []
         texts = [candidate_text(candidate) for candidate in candidates]
-        return await anyio.to_thread.run_sync(self._score, query, texts, limiter=self._places)
+        return await self._places.run(self._score, query, texts)
 
     async def aclose(self) -> None:
         """Free the model."""

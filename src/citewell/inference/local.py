@@ -9,10 +9,10 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import anyio
-import anyio.to_thread
 import numpy as np
 
 from citewell.core.background import is_background
+from citewell.core.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,8 +110,8 @@ class LocalEmbedder(Generic[Model]):
         self._load = load
         self._supports = supports
         self._threads = threads
-        self._passage_places = anyio.CapacityLimiter(threads)
-        self._query_places = anyio.CapacityLimiter(1)
+        self._passage_places = Places(threads)
+        self._query_places = Places(1)
         self._model: Model | None = None
         self._loading = threading.Lock()
         self._callers = 0
@@ -162,9 +162,7 @@ class LocalEmbedder(Generic[Model]):
         vector = self._queries.get(text)
         if vector is None:
             with self._calling():
-                vector = await anyio.to_thread.run_sync(
-                    self._embed_query, text, limiter=self._query_places
-                )
+                vector = await self._query_places.run(self._embed_query, text)
             vector.setflags(write=False)
             self._dimensions = len(vector)
             self._queries[text] = vector
@@ -201,9 +199,7 @@ class LocalEmbedder(Generic[Model]):
             for place, batch in waiting:
                 if is_background():
                     await self._give_way()
-                made[place] = await anyio.to_thread.run_sync(
-                    work_on, batch, limiter=self._passage_places
-                )
+                made[place] = await self._passage_places.run(work_on, batch)
 
         try:
             with nullcontext() if is_background() else self._calling():

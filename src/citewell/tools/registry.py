@@ -149,8 +149,9 @@ class Registry:
         else:
             try:
                 who = caller.key_hash or caller.session
-                with self._load.working(who), working_for(who):
-                    result = await self._answer(name, arguments, call, meter=meter)
+                async with self._load.working(who):
+                    with working_for(who):
+                        result = await self._answer(name, arguments, call, meter=meter)
             except Overloaded as error:
                 return error_result(error, tool=name)
         if self._after_call is not None:

@@ -11,9 +11,9 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from citewell.core.errors import StoreBusy, StoreError
+from citewell.core.places import Places
 from citewell.store.sqlite.private_file import private_file
 from citewell.store.sqlite.schema import bring_up_to_date
 from citewell.store.sqlite.session import SQL, SqliteSession, run_to_end
@@ -75,8 +75,8 @@ class Database:
         self._busy_timeout_seconds = busy_timeout_seconds
         self._writer: sqlite3.Connection | None = None
         self._idle_readers: deque[sqlite3.Connection] = deque()
-        self._writing = anyio.CapacityLimiter(1)
-        self._reading = anyio.CapacityLimiter(_READERS) if path is not None else self._writing
+        self._writing = Places(1)
+        self._reading = Places(_READERS) if path is not None else self._writing
 
     @property
     def is_in_file(self) -> bool:
@@ -97,19 +97,19 @@ class Database:
         A file that `is_ours`, folder included, is made private to its owner.
         """
         database = cls(path, is_ours=is_ours, busy_timeout_seconds=busy_timeout_seconds)
-        await anyio.to_thread.run_sync(database._open_writer, limiter=database._writing)
+        await database._writing.run(database._open_writer)
         return database
 
     async def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Return what `work` makes of one unchanging view of the database."""
-        return await anyio.to_thread.run_sync(self._read, work, limiter=self._reading)
+        return await self._reading.run(self._read, work)
 
     async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Run `work` in a transaction and return its result once committed.
 
         A caller that is cancelled meanwhile goes on only after the commit or the rollback.
         """
-        return await anyio.to_thread.run_sync(self._write, work, limiter=self._writing)
+        return await self._writing.run(self._write, work)
 
     async def view(self, work: SessionWork[Result]) -> Result:
         """Return what `work`, which only reads, makes of one unchanging view of the database."""
@@ -139,7 +139,7 @@ class Database:
     async def aclose(self) -> None:
         """Close once the running write has ended; later work raises StoreError."""
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._close, limiter=self._writing)
+            await self._writing.run(self._close)
 
     def _open_writer(self) -> None:
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
