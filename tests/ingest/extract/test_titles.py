@@ -120,3 +120,49 @@ def test_a_page_without_a_title_has_that_of_the_markdown_it_shows_as_it_is_writt
     )
 
     assert page.title == "Bonding: Quick Start"
+
+
+def test_a_title_that_is_a_product_and_its_release_is_preceded_by_the_only_first_heading() -> None:
+    html = """<title>Fenfeed 4.03.03</title><h1>Chapter 2: Feeding at dusk</h1>
+    <p>This section describes the feeder from the point of view of one who feeds.</p>"""
+    page = extracted(html, url="https://example.org/docs/fenfeed02.html")
+    start = extracted(html.replace("Chapter 2: Feeding at dusk", "Fenfeed 4.03.03 manual"))
+
+    assert page.title == "Chapter 2: Feeding at dusk – Fenfeed 4.03.03"
+    assert start.title == "Fenfeed 4.03.03 manual"
+
+
+def test_a_heading_that_has_more_of_the_address_than_the_title_precedes_it() -> None:
+    html = """<title>Images of fens in Python — FENPY Documentation</title>
+    <h1>labs.utils.zscore</h1><p>Return the z-score that corresponds to a given value.</p>"""
+
+    page = extracted(html, url="https://example.org/api/fenpy.labs.utils.zscore.html")
+
+    assert page.title.startswith("labs.utils.zscore – Images of fens")
+
+
+def test_a_logo_that_leads_home_is_no_heading_and_its_name_no_title() -> None:
+    html = """<title>anyFen · See the fen from your phone</title>
+    <div><h1><a href="index.html"><img src="logo.png" alt="logo"> anyFen</a></h1></div>
+    <h1>Set(...) commands</h1><p>A command of this kind sets what is shown of the fen.</p>
+    <h1>Make(...) commands</h1><p>A command of this kind makes something in the fen.</p>"""
+
+    page = extracted(html, url="https://example.org/docs/set.html")
+
+    assert page.title == "Set(...) commands – anyFen · See the fen from your phone"
+    assert "anyFen" not in page.text
+
+
+def test_markup_in_the_title_is_not_shown() -> None:
+    html = """<title>Fen Docs: The &lt;code class="py docutils"&gt;fen&lt;/code&gt; Module</title>
+    <p>The module reads the logs of the fen and writes them again as tables.</p>"""
+
+    assert extracted(html).title == "Fen Docs: The fen Module"
+
+
+def test_a_title_of_a_site_and_a_page_is_not_cut_to_that_of_the_site() -> None:
+    html = """<title>Fen Documentation: Hints</title><h1>Fen Documentation</h1>
+    <h1>HINTS</h1><p>This is a collection of hints on fens, gained by walking in them.</p>"""
+
+    assert extracted(html).title == "HINTS"
+    assert extracted(html.replace("HINTS", "Tips")).title == "Fen Documentation: Hints"

@@ -17,6 +17,8 @@ _LEAST_BEFORE_COLOPHON = 60
 _LABEL_CHARACTERS = 40
 _LEGAL_HEADING = re.compile(r"copyright|licen[cs]|legal|authors?\b|credits", re.IGNORECASE)
 _HOLDERS = frozenset("div section article main center form body".split())
+# Of a table that only lays a page out.
+_LAYOUT = frozenset("table tbody tr td font".split())
 
 
 def take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
@@ -43,9 +45,13 @@ def take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[E
             break
         taken.extend(node for node in holder.children[start:] if not isinstance(node, str))
         holder.children = holder.children[:start]
-        is_holder = inner is not None and inner.has_block and inner.tag in _HOLDERS
+        is_holder = inner is not None and inner.has_block and _is_holder(inner, measures[inner])
         holder = inner if is_holder else None
     return taken
+
+
+def _is_holder(element: Element, own: Measure) -> bool:
+    return element.tag in _HOLDERS or (element.tag in _LAYOUT and not own.has_table)
 
 
 def _is_under_heading(holder: Element, place: int) -> bool:

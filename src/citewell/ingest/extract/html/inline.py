@@ -240,6 +240,9 @@ def is_permalink(element: Element) -> bool:
     """Return whether the element is only a heading's link to itself, an edit or a source link."""
     if element.names and _has_permalink_name(element.names):
         words = element.text().strip()
+        if element.tag == "a" and "href" not in element.attributes:
+            # It leads nowhere: old Doxygen wraps a heading's words in it.
+            return words.lower() in _PERMALINK_TEXT
         return len(words) <= 8 or element.has_class(*_LONG_PERMALINKS)
     if element.tag == "a" and element.has_class("link") and element.text() == "Source":
         return True  # as Haddock puts it beside every signature

@@ -13,7 +13,7 @@ from citewell.ingest.extract.html.article import find_article
 from citewell.ingest.extract.html.article_evidence import is_article
 from citewell.ingest.extract.html.colophon import take_out_colophon
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
-from citewell.ingest.extract.html.furniture import is_furniture, is_known_chrome
+from citewell.ingest.extract.html.furniture import is_furniture, is_never_text
 from citewell.ingest.extract.html.measures import Measure, measure
 from citewell.ingest.extract.html.named_sections import make_headings
 from citewell.ingest.extract.html.navigation_bar import is_in_sentence
@@ -157,7 +157,8 @@ def _take_out_furniture(
         furniture = furniture_with(set())
     if _leaves_nothing(furniture, body, measures):
         # Nothing but navigation: then that is what the page is for.
-        furniture = [e for e in furniture if is_known_chrome(e)]
+        headings = measures[body].headings
+        furniture = [e for e in furniture if is_never_text(e, measures[e], headings)]
     for element in furniture:
         _discount(element, measures)
     take_out(furniture)

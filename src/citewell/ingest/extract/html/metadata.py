@@ -24,6 +24,10 @@ _SITE_IN_BRACKETS = re.compile(r" \[[^\[\]]*\]$")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
+# Of a heading, in the title: elements that a browser shows as they are written there.
+_MARKUP = re.compile(
+    r"</?(?:code|span|em|strong|tt|b|i|sub|sup|cite)(?: [\w-]{1,20}=\"[^\"<>]{0,200}\"){0,9}>"
+)
 _PUBLISHED = ("article:published_time", "datepublished", "dc.date.issued", "dcterms.created",
               "dc.date", "dcterms.date", "date", "pubdate", "sailthru.date", "parsely-pub-date",
               "citation_publication_date", "publish-date", "og:published_time")  # fmt: skip
@@ -101,7 +105,7 @@ def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:
 
 def _title(parsed: LexborHTMLParser, meta: dict[str, str]) -> str:
     node = parsed.css_first("head title") or parsed.css_first("title")
-    own = _words(node.text()) if node is not None else ""
+    own = _words(_MARKUP.sub("", node.text())) if node is not None else ""
     if meta.get("generator", "").startswith("DokuWiki"):
         own = _SITE_IN_BRACKETS.sub("", own)
     shared = meta.get("og:title", "")

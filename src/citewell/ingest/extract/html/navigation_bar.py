@@ -21,6 +21,7 @@ _MIN_LETTERS = 8
 _MOST_CHARACTERS_A_LETTER = 3
 # Among so many links, one to the start of the site shows what they are.
 _MIN_HOME_LINKS = 3
+_HOME = (["home"], ["main", "page"])
 _DIRECTION = frozenset(
     "prev previous next up back forward backward prior précédent précédente suivant suivante haut "
     "zurück weiter vorige vorheriges vorherige nächste nächstes hoch aufwärts anterior siguiente "
@@ -31,9 +32,10 @@ _DIRECTION = frozenset(
     "< > << >> ← → ↑ « » ‹ › ⇐ ⇒".split()
 )
 _PLACES = frozenset(
-    "top home index contents content toc start main page table of the to in chapter section book "
-    "part level fast first last end begin beginning search menu overview title appendix manual "
-    "documentation docs site map accueil sommaire début fin niveau retour inhalt "
+    "top bottom home index contents partial content toc start main page table of the to in "
+    "chapter section book part level fast first last end begin beginning search menu overview "
+    "title appendix manual documentation docs site map accueil sommaire début fin niveau retour "
+    "inhalt "
     "inhaltsverzeichnis startseite anfang ende stichwortverzeichnis inicio contenido "
     "índice indice conteúdo contenuto начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
@@ -41,6 +43,16 @@ _PLACES = frozenset(
     "author this body reply maybe topic parent by indexes es des matières tabla contenidos "
     "目次へ".split()
 )
+# What languages call themselves, as the links to the translations of a page do.
+_LANGUAGES = frozenset(
+    "english deutsch français español português italiano nederlands polski русский українська "
+    "čeština česky slovenčina magyar română български ελληνικά türkçe svenska norsk dansk suomi "
+    "català galego euskara hrvatski srpski српски slovenščina lietuvių latviešu eesti 日本語 中文 "
+    "한국어 العربية עברית فارسی हिन्दी ไทย esperanto brasileiro 简体中文 繁體中文 繁体中文 正體中文 "
+    "tiếng việt bahasa indonesia".split()
+)
+_MIN_LANGUAGES = 3
+_LABEL_CHARACTERS = 120
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 # So many pictures that lead on make a bar, also around the title of the manual.
 _MIN_ICONS = 3
@@ -79,8 +91,8 @@ def _mostly_leads_on(links: list[Element], unlinked: list[str], related: int) ->
     spoken = [_words(link.text() or picture_name(link)) for link in links]
     plain = sum(bool(words) and all(map(_is_place, words)) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
-    if len(links) >= _MIN_HOME_LINKS and ["home"] in spoken:
-        if spoken[0] == ["home"] and not unlinked and all(len(words) == 1 for words in spoken):
+    if len(links) >= _MIN_HOME_LINKS and any(words in _HOME for words in spoken):
+        if spoken[0] in _HOME and not unlinked and all(len(words) == 1 for words in spoken[1:]):
             # The parts of a site, in a word each.
             return True
         leads += 1
@@ -106,6 +118,18 @@ def is_alphabet(element: Element, measure: Measure) -> bool:
     letters = sum(len(word) == 1 for word in words)
     is_short = measure.characters <= _MOST_CHARACTERS_A_LETTER * letters
     return letters >= _MIN_LETTERS and 5 * letters >= 4 * len(words) and is_short
+
+
+def is_language_bar(element: Element, measure: Measure) -> bool:
+    """Return whether an element is a line of links to the translations of a page."""
+    if not _MIN_LANGUAGES <= measure.links <= _MAX_ELEMENTS or measure.size > _MAX_ELEMENTS:
+        return False
+    is_line = not (measure.headings or measure.has_code or measure.has_table)
+    if not is_line or measure.characters - measure.linked > _LABEL_CHARACTERS:
+        return False
+    spoken = [_words(link.text())[:1] for link in _links(element)]
+    named = sum(bool(words) and words[0] in _LANGUAGES for words in spoken)
+    return named >= _MIN_LANGUAGES and 5 * named >= 4 * len(spoken)
 
 
 def _names_direction(link: Element) -> bool:

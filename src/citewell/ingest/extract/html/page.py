@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
     from citewell.core.records import FetchedPage
+    from citewell.ingest.extract.html.main_content import MainContent
     from citewell.ingest.extract.html.metadata import Metadata
 
 
@@ -87,7 +88,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     writer = CanonicalWriter()
     content = find_main_content(document, links)
     _drop_repeated_title(content.element)
-    is_site_title = _is_site_title(metadata, content.element)
+    is_site_title = _is_site_title(metadata, content)
     named = _make_title_a_heading(content.element, "" if is_site_title else metadata.title)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
@@ -127,9 +128,10 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     )
 
 
-def _is_site_title(metadata: Metadata, root: Element) -> bool:
-    """Return whether the heading that the title repeats was taken out, with a menu."""
-    return root.find("h1") is None and any(
+def _is_site_title(metadata: Metadata, content: MainContent) -> bool:
+    """Return whether the heading that the title repeats was taken out, with a menu or a logo."""
+    has_logo = any(element.tag == "h1" for element in content.furniture)
+    return (has_logo or content.element.find("h1") is None) and any(
         repeats_title(heading, metadata.title) for heading in metadata.headings
     )
 

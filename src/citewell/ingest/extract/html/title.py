@@ -29,6 +29,8 @@ _NO_TITLE = re.compile(
 _SITE = re.compile(
     r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
 )
+# "Heron Server 10.1.60": a whole manual, whatever its pages are about.
+_NAMES_RELEASE = re.compile(r"(?:[^\W\d][\w+.-]* ){1,3}v?\d{1,4}(?:\.\d{1,4}){1,3}[\w-]{0,9}")
 _OPENING_SECTIONS = 4
 _MAX_NAME_LINE = 300
 # "tep_register_comm, tep_override_comm - Manage pid to process name mappings": up to three names.
@@ -72,6 +74,8 @@ def choose_title(
         elif first == title or (len(headings) > 1 and repeats_title(headings[0], title)):
             # Over further headings, the title may be that of the site on every page.
             own = _heading_of_address(all_headings, url)
+        elif len(headings) == 1 and headings[0] == first and _NAMES_RELEASE.fullmatch(title):
+            return first if _plain(title) in _plain(first) else f"{first} – {title}"
     if own and title and not _shares_words(own, title):
         return f"{own} – {title}"
     repeated = _repeated_heading(title, metadata, headings, all_headings, is_article=is_article)
@@ -158,7 +162,7 @@ def _repeated_heading(
             # Outside the main content the end of a title is the site's name.
             own = candidates[place]
             further = all_headings[all_headings.index(own) + 1 :] if own in all_headings else []
-            return _own_heading(own, further, parts) or own
+            return _own_heading(own, further, parts) or _named_after(own, further, title) or own
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
@@ -170,6 +174,14 @@ def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str 
     if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
         return None
     return next((each for each in further if _plain(each) == parts[-1]), None)
+
+
+def _named_after(heading: str, further: Sequence[str], title: str) -> str:
+    """Return what names the page in "Documentation of the site: Page", or ""."""
+    page = title[len(heading) :].strip()
+    if not title.startswith(heading) or not page.startswith(":") or not _SITE.search(heading):
+        return ""
+    return next((each for each in further if _plain(each) == _plain(page)), title)
 
 
 def _shares_words(line: str, title: str) -> bool:
@@ -190,7 +202,10 @@ def _is_title_of_site(title: str, headings: Sequence[str], url: str) -> bool:
         return False
     name = _long_words(_name_in_address(url))
     words, of_title = _long_words(heading), _long_words(title)
-    if not name or not words or _NO_TITLE.fullmatch(heading) or name & of_title:
+    if not name or not words or _NO_TITLE.fullmatch(heading):
+        return False
+    shared = name & of_title
+    if shared and (shared & words or len(words & name) <= len(shared)):
         return False
     if words & name:
         return not _shares_words(heading, title)
