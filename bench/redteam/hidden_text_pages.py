@@ -348,6 +348,17 @@ HIDING: tuple[Case, ...] = (
         body="<p class=note>SENTENCE</p>",
     ),
     _case(
+        "the first of two sets of sheets",
+        head="<style title=en>.note{display:none}</style><style title=ja>p{color:navy}</style>",
+        body="<p class=note>SENTENCE</p>",
+    ),
+    _case(
+        "the set of sheets that the page asks for",
+        head="<meta http-equiv=default-style content=ja><style title=en>p{color:navy}</style>"
+        "<style title=ja>.note{display:none}</style>",
+        body="<p class=note>SENTENCE</p>",
+    ),
+    _case(
         "white body text",
         body="<p id=w>SENTENCE</p><style>body{color:#fff}h1,p{color:#000}#w{color:inherit}</style>",
     ),
@@ -467,6 +478,11 @@ SHOWING: tuple[Case, ...] = (
     _case(
         "a sheet for print",
         head="<style media=print>.note{display:none}</style>",
+        body="<p class=note>SENTENCE</p>",
+    ),
+    _case(
+        "the second of two sets of sheets",
+        head="<style title=en>p{color:navy}</style><style title=ja>.note{display:none}</style>",
         body="<p class=note>SENTENCE</p>",
     ),
     _case(

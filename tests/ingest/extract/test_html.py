@@ -108,6 +108,23 @@ def test_no_cell_of_a_huge_table_is_left_out() -> None:
     assert "| last" in text
 
 
+def test_a_name_over_all_columns_is_no_part_of_their_names() -> None:
+    html = """<table border="1"><tr><th>Construct</th><th>Notes</th></tr>
+    <tr><th colspan="2">Structure</th></tr><tr><td>element</td><td>yes</td></tr>
+    <tr><th colspan="2">Datatypes</th></tr><tr><td>byte</td><td>signed</td></tr></table>"""
+
+    assert body(html) == snapshot(
+        """\
+| Construct | Notes  |
+|-----------|--------|
+| Structure |        |
+| element   | yes    |
+| Datatypes |        |
+| byte      | signed |
+"""
+    )
+
+
 def test_spans_of_tables_are_flattened() -> None:
     html = """<table><thead><tr><th>Bird</th><th colspan="2">Pairs</th></tr></thead>
     <tr><td rowspan="2">Heron</td><td>1</td><td>2</td></tr><tr><td colspan="2">none | few</td></tr></table>"""

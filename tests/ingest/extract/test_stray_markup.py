@@ -171,3 +171,10 @@ def test_a_heading_that_ends_the_title_and_stands_first_is_the_sites() -> None:
     )
 
     assert page.title == "Form fields"
+
+
+def test_what_a_script_said_to_its_server_is_no_text() -> None:
+    html = """Content-type: text/html; charset=UTF-8\n\n<!DOCTYPE html><title>heronctl</title><body>
+    <h1>heronctl</h1><p>Feeds the herons of a marsh, three fish a day.</p></body>"""
+
+    assert extracted(html).text.startswith("# heronctl\n")

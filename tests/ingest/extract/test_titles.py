@@ -166,3 +166,48 @@ def test_a_title_of_a_site_and_a_page_is_not_cut_to_that_of_the_site() -> None:
 
     assert extracted(html).title == "HINTS"
     assert extracted(html.replace("HINTS", "Tips")).title == "Fen Documentation: Hints"
+
+
+def test_a_heading_of_the_menu_is_no_title_where_it_only_begins_a_longer_name() -> None:
+    html = """<title>fentools.main — fentools 4.3 documentation</title>
+    <div class="body" role="main"><h1>Source code for fentools.main</h1>
+    <pre>def main():\n    return wade()</pre></div>
+    <div class="sphinxsidebar"><h1 class="logo"><a href="../../index.html">fentools</a></h1></div>"""
+
+    page = extracted(html, url="https://example.org/docs/_modules/fentools/main.html")
+
+    assert page.title == "fentools.main"
+
+
+def test_a_page_without_headings_is_named_by_the_bold_line_that_it_begins_with() -> None:
+    html = """<title>Fen Howto</title><p><b>16. fend and herons</b></p>
+    <p>This section covers the configuration of fend together with herons and their nests.</p>"""
+
+    assert extracted(html).title == "16. fend and herons – Fen Howto"
+
+
+def test_a_chapter_is_named_before_the_manual_that_it_is_part_of() -> None:
+    html = """<title>Fenlex++ (Version 2.17) User Guide</title><h1>Chapter 1: Introduction</h1>
+    <p>This manual describes fenlex++, a tool that makes programs which recognise herons.</p>"""
+
+    page = extracted(html, url="https://example.org/manual/fenlex01.html")
+
+    assert page.title == "Chapter 1: Introduction – Fenlex++ (Version 2.17) User Guide"
+
+
+def test_a_heading_that_says_whose_the_end_of_the_title_is_comes_first() -> None:
+    html = """<title>Fenlib: Member List</title><h1>Nest Member List</h1>
+    <p>This is the complete list of members for Nest, including all inherited members.</p>"""
+
+    page = extracted(html, url="https://example.org/docs/classFenNest-members.html")
+
+    assert page.title == "Nest Member List – Fenlib: Member List"
+
+
+def test_an_only_heading_without_a_word_of_the_title_names_the_page() -> None:
+    html = """<title>Fenclient.</title><h1>Contributing patches</h1>
+    <p>Send what you have changed to the list, and say why the herons need it.</p>"""
+
+    assert extracted(html, url="https://example.org/fen.html").title == (
+        "Contributing patches – Fenclient."
+    )

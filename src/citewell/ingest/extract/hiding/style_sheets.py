@@ -20,7 +20,7 @@ from citewell.ingest.extract.hiding.values import as_css
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
     from tinycss2.ast import Node
 
 # tinycss2 takes some two microseconds a character: this bounds a page to a third of a second.
@@ -53,11 +53,15 @@ def style_sheets(parsed: LexborHTMLParser) -> StyleSheets:
     """Return the style sheets that a page carries inside itself."""
     sources: list[str] = []
     has_external = False
+    preferred = _default_set(parsed)
     for node in parsed.css("style, link[rel~=stylesheet i]"):
         attributes = node.attributes
         if (attributes.get("type") or "text/css").strip().lower() != "text/css":
             continue
-        if not holds_on_screen(attributes.get("media") or ""):
+        title = attributes.get("title") or ""
+        if not _is_alternate(node):
+            preferred = preferred or title
+        if title not in ("", preferred) or not holds_on_screen(attributes.get("media") or ""):
             continue
         if node.tag == "style":
             sources.append(node.text())
@@ -72,6 +76,16 @@ def style_sheets(parsed: LexborHTMLParser) -> StyleSheets:
         sources=tuple(sources),
         has_external=has_external,
     )
+
+
+def _default_set(parsed: LexborHTMLParser) -> str:
+    """Return the name of the sheets that a page asks to be shown with; "" for the first name."""
+    asked = parsed.css_first("meta[http-equiv=default-style i]")
+    return (asked.attributes.get("content") or "") if asked is not None else ""
+
+
+def _is_alternate(node: LexborNode) -> bool:
+    return "alternate" in (node.attributes.get("rel") or "").lower().split()
 
 
 def _data_sheet(reference: str) -> str | None:

@@ -44,7 +44,7 @@ _NOT_CODE = re.compile(
     r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc|pragmadots"
     r"|dropdown-menu|viewcode-back)(?= )"
 )
-_LINE_TAGS = frozenset({"div", "p", "li", "tr"})
+_LINE_TAGS = frozenset({"div", "p", "li", "tr", "dt"})
 _FOLD = "\n    "
 _FENCE_RUN = re.compile(r"`{3,}")
 

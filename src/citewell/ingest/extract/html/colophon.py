@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from citewell.ingest.extract.characters import letters_of
 from citewell.ingest.extract.html.element import HEADING_TAGS
 from citewell.ingest.extract.html.furniture import is_colophon, is_colophon_text, names_generator
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 # Where less is left, the page itself is a notice of copyright.
 _LEAST_BEFORE_COLOPHON = 60
 _LABEL_CHARACTERS = 40
+_RUNNING_HEAD_CHARACTERS = 120
+_OPENING_ELEMENTS = 4
 _LEGAL_HEADING = re.compile(r"copyright|licen[cs]|legal|authors?\b|credits", re.IGNORECASE)
 _HOLDERS = frozenset("div section article main center form body".split())
 # Of a table that only lays a page out.
@@ -47,7 +50,22 @@ def take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[E
         holder.children = holder.children[:start]
         is_holder = inner is not None and inner.has_block and _is_holder(inner, measures[inner])
         holder = inner if is_holder else None
-    return taken
+    return [*taken, *_take_out_running_head(root, taken)]
+
+
+def _take_out_running_head(root: Element, colophon: list[Element]) -> list[Element]:
+    """Take out the line before the first heading whose words the colophon repeats."""
+    said = letters_of(" ".join(element.text() for element in colophon))
+    if not said:
+        return []
+    for element in root.elements()[:_OPENING_ELEMENTS]:
+        if element.tag in HEADING_TAGS or element.has_heading:
+            break
+        words = letters_of(element.text_start(_RUNNING_HEAD_CHARACTERS + 1))
+        if _LABEL_CHARACTERS // 4 <= len(words) <= _RUNNING_HEAD_CHARACTERS and words in said:
+            element.remove()
+            return [element]
+    return []
 
 
 def _is_holder(element: Element, own: Measure) -> bool:

@@ -54,6 +54,8 @@ _CHROME_CLASSES = frozenset(
     "edit-this-page edit-page-link was-this-helpful docs-license docs-updated docs-actions "
     "docs-actions-wrapper docs-sidebar editbar post-buttons back2top navigationbar "
     "bypass-block email-vote comment-actions like-summary actions-jump jumpbox online-list "
+    "navbarcell1 navbarcell2 navbarcell3 legalcopy qindex bd-header-announcement "
+    "announcement-content "
     "js-post-menu comments-link -flair pagetop yclinks chlinktop chlinkbot theme-switch-wrapper "
     "patterntop footer_version footer_report "
     "subpages".split()
@@ -67,6 +69,7 @@ _CHROME_IDS = frozenset(
     "mw-hidden-catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap "
     "_bottom-navigation _share-print _footer-wrap wiki-pages-box wiki-rightbar "
     "altlinks metanav ctxtnav thread-overview-info mathjaxlink global-links searchinputdiv "
+    "jump_to jump_page_wrapper "
     "navigation-items patternsidebarcontents patternbottombarcontents "
     "content-side-layout table-of-contents-content tocframe highlighting-settings".split()
 )
@@ -77,7 +80,7 @@ _NAMES = frozenset(
     "crumbs pager pagination paginator prevnext nextprev footer pagefooter sitefooter topbar "
     "toolbar searchbox searchbar searchform searchfield skiplink skiplinks langswitch "
     "languageswitcher languageselector versionswitcher versionselector colophon toplinks "
-    "footnav".split()
+    "footnav footernav footerlinks bottomlinks".split()
 )
 # A menu or a sidebar of which most is no link is a list or a box, whatever it is called.
 _LEAST_LINKED = 0.4
@@ -92,6 +95,8 @@ _NAMES_OF_TEXT = frozenset(
 _BARS = frozenset({"navbar", "topbar", "sidebar", "menubar", "footer", "sitefooter"})
 _NAMES_APART = _NAMES - {"menu", "submenu"}
 _SENTENCE_CHARACTERS = 80
+# A link, space, and what is said of it.
+_MENU_COLUMNS = 3
 # More nodes before an element are not searched for a paragraph: a page can have 100,000 menus.
 _OPENING_NODES = 60
 # Names that decide even where the links have headings above them.
@@ -99,6 +104,8 @@ _SURE_NAMES = frozenset(
     "nav navbar navigation sidebar sidenav sidemenu breadcrumb breadcrumbs menubar sitefooter "
     "related".split()
 )
+# An id for one element of every page of a site, whatever heading stands in it.
+_FRAME_IDS = frozenset({"sidebar", "navigation"})
 # Left out where a page is printed: for its use on a screen.
 _UNPRINTED = ("noprint", "no-print", "d-print-none", "hide-for-print", "hidden-print",
                "hide-when-print", "print-hidden")  # fmt: skip
@@ -213,12 +220,13 @@ def is_colophon(element: Element, measure: Measure) -> bool:
         return False
     if measure.headings:
         return element.tag in HEADING_TAGS and bool(_DATED.match(element.text().strip()))
-    if measure.has_code or measure.has_table:
+    is_table = element.tag == "table" and element.find("th") is None
+    if measure.has_code or (measure.has_table and not is_table):
         return False
-    if element.tag == "address":
+    if element.tag == "address" or element.has_class("copyright-notice", "copyright"):
         return True
     text = element.text()
-    is_footer = element.tag == "div" and _has_name(element.names, _FOOTERS)
+    is_footer = element.tag in ("div", "p") and _has_name(element.names, _FOOTERS)
     return is_colophon_text(text) or (is_footer and bool(_LEGAL.search(text)))
 
 
@@ -267,17 +275,18 @@ def _is_named(element: Element, measure: Measure) -> bool:
             measure.links >= _MANY_LINKS and measure.linked >= _LINKED_BY_PROSE * measure.prose
         )
         return is_menu and not measure.has_main and _has_name(element.names, _SURE_NAMES)
-    if measure.has_main and (measure.links < _MANY_LINKS or measure.link_share < _MOSTLY_LINKED):
+    is_frame = element.attribute("id").lower() in _FRAME_IDS and not _is_headed_by_id(element)
+    is_mostly_linked = measure.links >= _MANY_LINKS and measure.link_share >= _MOSTLY_LINKED
+    if measure.has_main and not is_frame and not is_mostly_linked:
         return False
-    if _is_summary_of_members(element, measure) or _is_alphabet(element, measure):
-        return True
-    if _is_row_of_tabs(element, measure):
+    if _is_menu_of_sections(element):
+        return False
+    if any(is_row(element, measure) for is_row in _KNOWN_ROWS):
         return True
     if measure.headings:
         # An id is made from a heading, unless its element holds many links and starts otherwise.
         names = element.attribute("class").lower()
-        is_sure = measure.links >= _MANY_LINKS or element.attribute("id").lower() == "sidebar"
-        if is_sure and not _is_headed_by_id(element):
+        if is_frame or (measure.links >= _MANY_LINKS and not _is_headed_by_id(element)):
             names = element.names
         return measure.link_share > _LEAST_MENU_SHARE and _has_name(names, _SURE_NAMES)
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
@@ -288,6 +297,17 @@ def _is_named(element: Element, measure: Measure) -> bool:
     return _has_name(element.names, _NAMES_APART if _follows_text(element) else _NAMES)
 
 
+def _is_menu_of_sections(element: Element) -> bool:
+    """Return whether a table lists the sections below, with a column to say more: texi2html's."""
+    if element.tag != "table" or not element.has_class("menu"):
+        return False
+    rows = [row for row in element.walk() if row.tag == "tr"]
+    return bool(rows) and all(
+        len(row.elements()) == _MENU_COLUMNS and row.elements()[0].find("a") is not None
+        for row in rows
+    )
+
+
 def _is_summary_of_members(element: Element, measure: Measure) -> bool:
     """Return whether an element is the line of links over the title of a class, of Doxygen."""
     is_summary = element.has_class("summary") and measure.link_share > _MOSTLY_LINKED
@@ -296,9 +316,11 @@ def _is_summary_of_members(element: Element, measure: Measure) -> bool:
 
 def _is_row_of_tabs(element: Element, measure: Measure) -> bool:
     """Return whether an element is the row of pages over Doxygen's, one of which is this one."""
-    if not element.has_class("tabs") or measure.link_share <= _MOSTLY_LINKED or measure.local:
+    if measure.link_share <= _MOSTLY_LINKED or measure.local:
         return False
-    return any(
+    if element.tag == "ul" and element.has_class("tablist"):
+        return True
+    return element.has_class("tabs") and any(
         item.has_class("current")
         for _, item in zip(range(_OPENING_NODES), element.walk(), strict=False)
     )
@@ -307,6 +329,9 @@ def _is_row_of_tabs(element: Element, measure: Measure) -> bool:
 def _is_alphabet(element: Element, measure: Measure) -> bool:
     """Return whether an element is the row of letters over an index, of Haddock."""
     return element.attribute("id") == "alphabet" and measure.link_share > _MOSTLY_LINKED
+
+
+_KNOWN_ROWS = (_is_summary_of_members, _is_alphabet, _is_row_of_tabs)
 
 
 def _follows_text(element: Element) -> bool:

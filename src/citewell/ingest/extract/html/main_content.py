@@ -16,8 +16,9 @@ from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.furniture import is_furniture, is_never_text
 from citewell.ingest.extract.html.measures import Measure, measure
 from citewell.ingest.extract.html.named_sections import make_headings
-from citewell.ingest.extract.html.navigation_bar import is_in_sentence
+from citewell.ingest.extract.html.navigation_bar import text_outside_links
 from citewell.ingest.extract.html.prune import select, take_out
+from citewell.ingest.extract.html.site_menus import CONTENTS_TAGS, trees_of_the_site
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.tree import Document
@@ -35,18 +36,12 @@ _LEAST_CHARACTERS = 20
 _LABEL_CHARACTERS = 40
 # Of running text; the legal words of a footer are shorter.
 _LEAST_SWALLOWED = 400
-_CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_CLASSES = ("toc", "toc-macro", "wiki-toc", "table-of-contents", "tableofcontents")
 _CONTENTS_SHARE = 0.85
 # Beside a few links, the word "Contents" is much.
 _NAMED_CONTENTS_SHARE = 0.6
-_TREE_SHARE = 0.7
-# A list "see also" may name the page itself; one as long as this is no such list.
-_MIN_TREE_LINKS = 25
-_MIN_MARKED_LINKS = 5
-_CURRENT = re.compile(
-    r" (?:current|active|selected|toc_current|is-active|tocviewselflink|current-page) "
-)
+# Among so many links of a list, each with a few words of its own.
+_MIN_DESCRIBED_LINKS = 5
 _MIN_CONTENTS_LINKS = 3
 _ENTRY_TAGS = frozenset("li tr dt dd ul ol".split())
 _LISTED_SHARE = 0.7
@@ -81,7 +76,7 @@ def find_main_content(document: Document, links: LinkResolver) -> MainContent:
         return MainContent(element=find_article(document), is_article=True)
     body = document.body
     measures = measure(document.elements)
-    trees = _trees_of_the_site(document, measures, links)
+    trees = trees_of_the_site(document, measures, links)
     furniture = _take_out_furniture(body, measures, trees)
     root = _main_region(document, measures)
     contents, has_lines = _take_out_contents(root, measures)
@@ -94,42 +89,6 @@ def find_main_content(document: Document, links: LinkResolver) -> MainContent:
         has_own_headings=not has_lines,
         listed_links=_listed_links(root, measures),
     )
-
-
-def _trees_of_the_site(
-    document: Document, measures: dict[Element, Measure], links: LinkResolver
-) -> set[Element]:
-    """Return lists of links to other pages in which the page itself has its place.
-
-    What a page says of others leaves itself out; a site's menu marks where its reader is.
-    """
-    trees: set[Element] = set()
-    for element in document.elements:
-        least = _least_tree_links(element, links)
-        if least is None:
-            continue
-        tree: Element | None = None
-        for above in (element, *element.ancestors()):
-            own = measures[above]
-            if own.holds_content or own.link_share < _TREE_SHARE:
-                break
-            leads_away = own.links >= least and 2 * own.local < own.linked
-            if above.tag in _CONTENTS_TAGS and leads_away:
-                tree = above
-        if tree is not None:
-            trees.add(tree)
-    return trees
-
-
-def _least_tree_links(element: Element, links: LinkResolver) -> int | None:
-    """Return from how many links on an element shows a list to be a menu; None when it does not."""
-    is_marked = element.attributes.get("aria-current") == "page"
-    if is_marked or (element.names and _CURRENT.search(element.names)):
-        return _MIN_MARKED_LINKS
-    href = element.attribute("href") if element.tag == "a" and not is_in_sentence(element) else ""
-    # A fragment of the page by its full name is an entry of its own contents.
-    url = links.resolve(href) if href and "#" not in href else None
-    return None if url is None or links.leads_elsewhere(url) else _MIN_TREE_LINKS
 
 
 def _take_out_furniture(
@@ -286,12 +245,14 @@ def _is_contents(
     element: Element, own: Measure, targets: dict[str, Element], places: dict[Element, int]
 ) -> bool:
     is_named = bool(element.names) and element.has_class(*_CONTENTS_CLASSES)
-    if element.tag not in _CONTENTS_TAGS or own.links < (1 if is_named else _MIN_CONTENTS_LINKS):
+    if element.tag not in CONTENTS_TAGS or own.links < (1 if is_named else _MIN_CONTENTS_LINKS):
         return False
     least = _NAMED_CONTENTS_SHARE if is_named else _CONTENTS_SHARE
     if own.has_code or own.prose or own.local < least * (own.characters - own.titled):
         return False
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
+        return False
+    if _are_phrases(element, own):
         return False
     links = [below for below in element.walk() if below.tag == "a"]
     found = [target for link in links if (target := _repeated_target(link, targets)) is not None]
@@ -300,12 +261,18 @@ def _is_contents(
     return 2 * len(found) > len(links) and 2 * ahead >= len(found)
 
 
+def _are_phrases(element: Element, own: Measure) -> bool:
+    """Return whether entries begin outside their links, as "the data directory" does."""
+    words = text_outside_links(element).split() if own.characters > own.linked else []
+    return sum(word.isalpha() and word.islower() and len(word) > 1 for word in words) >= own.links
+
+
 def _innermost(contents: Element, measures: dict[Element, Measure]) -> Element:
     """Return the smallest element with all the links, so that no title beside them goes along."""
     links = measures[contents].links
     while True:
         inner = next((e for e in contents.elements() if measures[e].links == links), None)
-        if inner is None or inner.tag not in _CONTENTS_TAGS:
+        if inner is None or inner.tag not in CONTENTS_TAGS:
             return contents
         contents = inner
 
@@ -358,11 +325,19 @@ def _labels_of(contents: list[Element], measures: dict[Element, Measure]) -> lis
     for parent in {element.parent for element in contents if element.parent is not None}:
         before: Element | None = None
         for child in parent.elements():
-            is_label = before is not None and measures[before].characters <= _LABEL_CHARACTERS
-            if child in wanted and before is not None and is_label and _is_contents_title(before):
+            if child in wanted and before is not None and _is_label(before, parent, measures):
                 labels.append(before)
             before = child
     return labels
+
+
+def _is_label(before: Element, parent: Element, measures: dict[Element, Measure]) -> bool:
+    """Return whether a line names the contents below, in words or by standing in their box."""
+    own = measures[before]
+    if own.characters > _LABEL_CHARACTERS or own.links:
+        return False
+    is_boxed = bool(parent.names) and parent.has_class(*_CONTENTS_CLASSES)
+    return is_boxed or _is_contents_title(before)
 
 
 def _listed_links(root: Element, measures: dict[Element, Measure]) -> frozenset[Element]:
@@ -392,4 +367,4 @@ def _opens_entry(link: Element, entry: Element, measures: dict[Element, Measure]
         return False
     words = letters_of(link.text())
     start = letters_of(entry.text_start(len(link.text())))
-    return around.links >= _MIN_MARKED_LINKS and bool(words) and start.startswith(words)
+    return around.links >= _MIN_DESCRIBED_LINKS and bool(words) and start.startswith(words)

@@ -78,7 +78,7 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
         return False
     links = _links(element)
     related = sum(_relates(link) for link in links)
-    unlinked = _words(_text_outside_links(element))
+    unlinked = _words(text_outside_links(element))
     if not all(map(_is_place, unlinked)):
         return related >= 2 and related == len(links)
     return all(map(_names_direction, links)) or _mostly_leads_on(links, unlinked, related)
@@ -176,6 +176,9 @@ def _is_beside_another_cell(element: Element) -> bool:
 
 def _relates(link: Element) -> bool:
     relations = (link.attributes.get("rel") or "").lower().split()
+    if link.has_class("qindex", "qindexhl"):
+        # Doxygen's, to its lists.
+        return True
     return not _RELATIONS.isdisjoint(relations) or (
         (link.attributes.get("accesskey") or "").lower() in ("n", "p", "u", "h")
     )
@@ -185,7 +188,8 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _text_outside_links(element: Element) -> str:
+def text_outside_links(element: Element) -> str:
+    """Return what an element says in words that are no links."""
     pieces: list[str] = []
     stack: list[Element | str] = [element]
     while stack:

@@ -115,10 +115,12 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
         leading < len(rows)
         and rows[leading].is_header
         and len(rows[leading].cells) == len(rows[0].cells)
+        # Below the names of columns, one cell over all of them names the rows that follow.
+        and not (leading and _is_title(rows[leading]))
     ):
         leading += 1
     head = _merge_headers(rows[:leading]) if leading else [""] * len(rows[0].cells)
-    blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
+    blocks = [pipe_table(head, [_named_once(row) for row in rows[leading:]])]
     caption = next((child for child in table.elements() if child.tag == "caption"), None)
     words = cell_text(caption) if caption is not None and not _is_tabs(caption) else ""
     return [*([words] if words else []), *titles, *blocks]
@@ -132,6 +134,13 @@ def _is_tabs(caption: Element) -> bool:
 def _is_title(row: _Row) -> bool:
     """Return whether one cell reaches over all columns: it names the table, not each of them."""
     return len(row.cells) > 1 and len(set(row.cells)) == 1
+
+
+def _named_once(row: _Row) -> list[str]:
+    """Return the cells of a row; a name over all columns is said in the first."""
+    if row.is_header and _is_title(row):
+        return [row.cells[0], *[""] * (len(row.cells) - 1)]
+    return row.cells
 
 
 def pipe_table(head: list[str], body: list[list[str]]) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
+_END_OF_TITLE = re.compile(r": |\s[|–—·•»:<>-]\s")
 _LEAST_TITLE_CHARACTERS = 3
 _UNTITLED = ("<no title>", "Untitled")
 _FIRST_LINE_CHARACTERS = 80
@@ -31,6 +32,15 @@ _SITE = re.compile(
 )
 # "Heron Server 10.1.60": a whole manual, whatever its pages are about.
 _NAMES_RELEASE = re.compile(r"(?:[^\W\d][\w+.-]* ){1,3}v?\d{1,4}(?:\.\d{1,4}){1,3}[\w-]{0,9}")
+_REST_OF_NAME = re.compile(r"(?:[._/:-]|::|->)?\w")
+_BOLD_LINE = re.compile(r"\*\*([^*\n]{3,80})\*\*(?:\n\n|$)")
+# The number of a chapter, before what it is about.
+_CHAPTER = re.compile(
+    r"(?:(?:chapter|section|part|appendix|lesson|kapitel|chapitre|cap[ií]tulo|capitolo|annexe"
+    r"|anhang|глава|приложение|hoofdstuk|rozdział) [\dIVXA-Z]{1,4}|\d{1,3})(?:\.\d{1,3}){0,4}"
+    r"(?:[.:)—–-]| )\s*(?=[^\W\d_])",
+    re.IGNORECASE,
+)
 _OPENING_SECTIONS = 4
 _MAX_NAME_LINE = 300
 # "tep_register_comm, tep_override_comm - Manage pid to process name mappings": up to three names.
@@ -69,17 +79,63 @@ def choose_title(
     first = next(iter(all_headings), "")
     if not is_article:
         is_site_title |= _is_title_of_site(title, all_headings, url)
-        if is_site_title and not (len(headings) > 1 and _opens_with_text(canonical)):
-            own = first
-        elif first == title or (len(headings) > 1 and repeats_title(headings[0], title)):
-            # Over further headings, the title may be that of the site on every page.
-            own = _heading_of_address(all_headings, url)
-        elif len(headings) == 1 and headings[0] == first and _NAMES_RELEASE.fullmatch(title):
-            return first if _plain(title) in _plain(first) else f"{first} – {title}"
-    if own and title and not _shares_words(own, title):
-        return f"{own} – {title}"
+        is_named = is_site_title and not (len(headings) > 1 and _opens_with_text(canonical))
+        own = first if is_named else _name_beside(title, headings, all_headings, url)
+        own = own or ("" if all_headings else _bold_opening(canonical.text))
+    beside = _before_title(own, title)
+    if beside:
+        return beside
     repeated = _repeated_heading(title, metadata, headings, all_headings, is_article=is_article)
     return repeated or first or _first_line(canonical.text)
+
+
+def _before_title(own: str, title: str) -> str:
+    """Return a page's name and the title that does not hold it; "" where the title says as much."""
+    if not own or not title:
+        return ""
+    is_release = _NAMES_RELEASE.fullmatch(title)
+    if is_release and _plain(title) in _plain(own):
+        return own
+    if is_release or _says_whose_end(own, title) or not _shares_words(own, title):
+        return f"{own} – {title}"
+    return ""
+
+
+def _name_beside(title: str, headings: Sequence[str], all_headings: Sequence[str], url: str) -> str:
+    """Return the heading that names a page whose title may be that of the site; "" for none."""
+    first = next(iter(all_headings), "")
+    if first == title or (len(headings) > 1 and repeats_title(headings[0], title)):
+        # Over further headings, the title may be that of the site on every page.
+        return _heading_of_address(all_headings, url)
+    if headings and (_says_whose_end(headings[0], title) or _is_named_apart(headings, title)):
+        return headings[0]
+    if headings == [first] and _NAMES_RELEASE.fullmatch(title):
+        return first
+    return first if _is_chapter_of(first, title) else ""
+
+
+def _is_chapter_of(heading: str, title: str) -> bool:
+    """Return whether a heading numbers a chapter that the title, of the manual, does not name."""
+    number = _CHAPTER.match(heading)
+    return number is not None and _plain(heading[number.end() :]) not in _plain(title)
+
+
+def _is_named_apart(headings: Sequence[str], title: str) -> bool:
+    """Return whether a page's only heading says what its window, named as the site, does not."""
+    if len(headings) != 1 or len(_END_OF_TITLE.split(title)) > 1:
+        return False
+    heading = headings[0]
+    is_short = len(heading) <= _FIRST_LINE_CHARACTERS and len(heading.split()) > 1
+    own, of_title = (set(re.findall(r"\w{3,}", text.lower())) for text in (heading, title))
+    return is_short and bool(own) and own.isdisjoint(of_title) and not _NO_TITLE.fullmatch(heading)
+
+
+def _says_whose_end(heading: str, title: str) -> bool:
+    """Return whether a heading says whose the end of a title is: "Nest Member List"."""
+    end, own = _END_OF_TITLE.split(title)[-1], _plain(heading)
+    is_longer = own.endswith(_plain(end)) and own not in _plain(title)
+    # A name alone is what "Module Nest" is about.
+    return is_longer and len(end.split()) > 1 and end != title
 
 
 def _opens_with_text(canonical: CanonicalText) -> bool:
@@ -87,6 +143,13 @@ def _opens_with_text(canonical: CanonicalText) -> bool:
     first = next((section for section in canonical.sections if section.heading), None)
     before = canonical.text[: first.start] if first is not None else ""
     return len(visible_text(before).strip()) >= _FIRST_LINE_CHARACTERS
+
+
+def _bold_opening(text: str) -> str:
+    """Return the bold line that a page without headings begins with, or ""."""
+    line = _BOLD_LINE.match(text[: 2 * _FIRST_LINE_CHARACTERS])
+    words = plain_text(line.group(1)).strip() if line is not None else ""
+    return words if len(words.split()) > 1 and not _NO_TITLE.fullmatch(words) else ""
 
 
 def _first_line(text: str) -> str:
@@ -143,7 +206,8 @@ def _repeated_heading(
         return next(iter(headings or metadata.headings), "")
     parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
     whole = _plain(title)
-    candidates = [h for h in (*headings, *metadata.headings) if len(h) >= _LEAST_TITLE_CHARACTERS]
+    elsewhere = [h for h in metadata.headings if h in headings or not _begins_name(h, title)]
+    candidates = [h for h in (*headings, *elsewhere) if len(h) >= _LEAST_TITLE_CHARACTERS]
     ranked = [
         (_plain(heading) != whole and _plain(heading) in parts[1:], place)
         for place, heading in enumerate(candidates)
@@ -167,6 +231,12 @@ def _repeated_heading(
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
+
+
+def _begins_name(heading: str, title: str) -> bool:
+    """Return whether a title begins with a longer name than a heading, as "heron.nest"."""
+    rest = title[len(heading) :] if title.startswith(heading) else ""
+    return bool(_REST_OF_NAME.match(rest))
 
 
 def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:

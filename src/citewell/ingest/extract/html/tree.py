@@ -40,6 +40,8 @@ _ACTION = re.compile(
     re.IGNORECASE,
 )
 # Where a page says that it is XHTML.
+# What a script on a server says to the server, in pages that were saved from it: man2html.
+_SENT_HEADER = re.compile(r"\s*content-type: ?text/html[^\n]*", re.IGNORECASE)
 _OPENING_CHARACTERS = 2_000
 _VOID_TAGS = frozenset({"br", "hr", "img", "wbr", "source"})
 _CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
@@ -75,6 +77,8 @@ def parse_document(html: str, *, is_rendered: bool = False) -> Document:
     if root is not None:
         body.attributes = root.attributes
         _read_children(root, body, elements=elements)
+    if body.children and isinstance(body.children[0], str):
+        body.children[0] = _SENT_HEADER.sub("", body.children[0])
     if not any(child.strip() if isinstance(child, str) else True for child in body.children):
         _list_frames(parsed, body, elements)
     return Document(parsed=parsed, body=body, elements=elements)
