@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -47,6 +48,8 @@ def _serve_stdio(settings: Settings) -> None:
     with claimed_stdio() as channel, on_stop_signal(_leave):
         logger.info("server started: transport stdio")
         handover = Handover() if prepared is None else _answer_while_loading(channel, prepared)
+        # Nor is there garbage in what a first call imports; `load_sdk` has the collector begin.
+        gc.disable()
         # Imported late, as is anyio: the client has had its first answers by now.
         import anyio
 
