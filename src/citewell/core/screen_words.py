@@ -25,8 +25,10 @@ _CONTEXT_CHARACTERS = 1_500
 _BREAKS = BLOCK + UNSURE + FOLD
 _BREAK = re.compile(f"[{_BREAKS}]")
 _SPACE = f" \t\n\xa0{BLOCK}{UNSURE}{FOLD}"
-# CJK text has no spaces: a browser takes any of these characters for the end of a word.
-_WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
+# From the first letter or digit to the last before a space. CJK text has no spaces: a browser takes
+# any of these characters for the end of a word.
+_WORD = re.compile(r"\w(?:[^\s、。，．！？；：「」『』（）【】]*\w)?")
+_CJK = re.compile(f"[{_FIRST_CJK}-\U0010ffff]")
 # Within such a run, a word ends where the script changes, except before the ending of a verb.
 _ENDS_WORD = re.compile(
     "[\u3040-\u309f][^\u3040-\u309f]|[\u30a0-\u30ff][^\u30a0-\u30ff]|[\u4e00-\u9fff][\u30a0-\u30ff]"
@@ -55,11 +57,9 @@ def words_on_screen(screen: Screen, stretch: Span) -> ScreenWords:
     # A word that is cut is no word of the page.
     begin = 0 if not begin else min(text.find(" ", begin) + 1 or begin, stretch[0])
     stop = min(len(text), stretch[1] + _CONTEXT_CHARACTERS)
-    spans = [
-        part
-        for match in _WORD.finditer(text, begin, stop)
-        for part in _cut_at(text, _trim(text, *match.span()), *stretch)
-    ]
+    spans = [match.span() for match in _WORD.finditer(text, begin, stop)]
+    if _CJK.search(text, begin, stop):
+        spans = [part for word in spans for part in _cut_at(text, word, *stretch)]
     if spans and stop < len(text) and spans[-1][0] >= stretch[1]:
         spans.pop()
     breaks = [match.start() for match in _BREAK.finditer(text, begin, stop)]
@@ -72,18 +72,8 @@ def words_on_screen(screen: Screen, stretch: Span) -> ScreenWords:
     )
 
 
-def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and not _joins_words(text[start]):
-        start += 1
-    while end > start and not _joins_words(text[end - 1]):
-        end -= 1
-    return start, end
-
-
 def _cut_at(text: str, word: Span, *places: int) -> list[Span]:
     """Return the parts of a run of CJK text that a quote begins or ends within."""
-    if word[0] == word[1]:
-        return []
     if text[word[0]] < _FIRST_CJK:
         return [word]
     cuts = [place for place in places if word[0] < place < word[1]]

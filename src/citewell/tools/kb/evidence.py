@@ -11,6 +11,7 @@ from citewell.answer.spans import PassageText
 from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.frozen import frozen
+from citewell.core.off_loop import in_thread
 from citewell.core.page_slice import column_names, starts_inside
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
@@ -20,7 +21,7 @@ from citewell.tools.tool import ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from citewell.answer.quote import QuoteLimits
     from citewell.app.scratch import Passage
@@ -85,6 +86,13 @@ async def shape_quotes(
 ) -> list[QuoteShape]:
     """Return as many quotes as fit the limits, each with a link into its page."""
     pages = await store.page_texts(list({quote.passage.place.source_id for quote in quotes}))
+    # Finding the words of a link on a long page takes milliseconds.
+    return await in_thread(_shape_fitting, quotes, limits, pages)
+
+
+def _shape_fitting(
+    quotes: Sequence[PassageQuote], limits: QuoteLimits, pages: Mapping[int, PageTextRecord]
+) -> list[QuoteShape]:
     left = limits.max_quotes * (limits.longest_tokens + _TOKENS_BESIDE_QUOTE)
     shaped: list[QuoteShape] = []
     for passage_quote in quotes:
