@@ -11,6 +11,7 @@ def test_what_is_worse_hangs_on_the_kind_of_number() -> None:
     assert not is_worse("64 callers: calls/s", 30, 40)
     assert is_worse("nDCG@10, scifact, ours", 0.74, 0.73)
     assert not is_worse("nDCG@10, scifact, ours", 0.74, 0.738)
+    assert not is_worse("load average at the end of a program", 2, 20)
 
 
 def test_the_page_marks_what_got_worse_and_shows_what_is_new() -> None:
