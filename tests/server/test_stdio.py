@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ from tests.server.tiny import Aviary
 
 from citewell.core.settings import Settings
 from citewell.server.early_answer import EarlyAnswer
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES, Fault, parse_message
 from citewell.server.line_session import serve_channel
 from citewell.server.mcp_server import build_server
 from citewell.server.plain_calls import PlainCalls, local_caller
@@ -387,3 +389,19 @@ def test_the_first_answers_need_no_sdk(module: str, others: set[str]) -> None:
 
     assert done.stderr == b""
     assert done.returncode == 0
+
+
+def test_of_an_endless_line_no_more_is_kept_than_says_that_it_is_too_long() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines = b"x" * 9_000_000 + b"\n" + b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+        writer = Thread(target=theirs.sendall, args=(lines,), daemon=True)
+        writer.start()
+        channel = channel_of(ours)
+        first, second = channel.read_line(), channel.read_line()
+        writer.join(timeout=60)
+
+    assert first is not None
+    assert MAX_REQUEST_BYTES < len(first) < MAX_REQUEST_BYTES + 100_000
+    assert isinstance(parse_message(first), Fault)
+    assert second == b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -75,6 +75,9 @@ def parse_message(raw: bytes) -> dict[str, Any] | Fault:
 
     Batches are refused: the protocol dropped them in 2025-06-18.
     """
+    if len(raw) > MAX_REQUEST_BYTES:
+        text = f"Invalid request: at most {MAX_REQUEST_BYTES:,} bytes are taken."
+        return Fault(code=INVALID_REQUEST, message=text)
     try:
         message = parse_bounded_json(raw, max_values=MAX_VALUES)
     except TooManyValues:

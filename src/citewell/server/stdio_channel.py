@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 logger = logging.getLogger(__name__)
 
 _READ_BYTES = 65_536
+# Of a line that is longer, only that is known.
+_MOST_LINE_BYTES = MAX_REQUEST_BYTES + 1
 
 
 @dataclass(slots=True)
@@ -45,6 +49,9 @@ class LineChannel:
             if not received:
                 return None
             self._unread += received
+            if len(self._unread) > _MOST_LINE_BYTES and b"\n" not in received:
+                # Too long to be a message, whatever follows: the rest of the line is not kept.
+                del self._unread[_MOST_LINE_BYTES:]
 
     def _receive(self) -> bytes:
         try:
