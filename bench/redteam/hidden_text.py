@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 
 import anyio
 from bench.redteam.attempt import Attempt
-from bench.redteam.hidden_text_pages import HIDING, SHOWING, Case
+from bench.redteam.hidden_text_case import Case
+from bench.redteam.hidden_text_pages import HIDING, SHOWING
 from tests.site import Site, running_site
 
 from citewell.core.errors import FetchError

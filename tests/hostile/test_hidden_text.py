@@ -7,6 +7,7 @@ import time
 import pytest
 from bench.redteam.hidden_text import read_rendered, read_unrendered, score
 from bench.redteam.hidden_text_pages import HIDING, SHOWING
+from bench.redteam.hidden_text_rare import RARE_HIDING
 from tests.ingest.fetched import extracted
 
 from citewell.core.errors import EmptyPage
@@ -32,8 +33,10 @@ def test_hidden_text_is_left_out_of_pages_as_they_were_sent() -> None:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_hidden_text_is_left_out_of_rendered_pages(anyio_backend: str) -> None:
     cases = [case for case in HIDING if case.name in NEEDS_LAYOUT]
+    # What is rare is looked for in pages as they were sent.
+    common = [case for case in HIDING if case not in RARE_HIDING]
 
-    result = score(await read_rendered((*cases, *HIDING[::EVERY], *SHOWING[::EVERY])))
+    result = score(await read_rendered((*cases, *common[::EVERY], *SHOWING[::EVERY])))
 
     assert result.tried > 15
     assert result.leaked == ()

@@ -23,6 +23,10 @@ _SYSTEM = {
     "field": "#fff",
     "window": "#fff",
     "buttonhighlight": "#fff",
+    "buttonface": "#efefef",
+    "threedface": "#efefef",
+    "menu": "#f7f7f7",
+    "infobackground": "#fff",
     "canvastext": "#000",
     "fieldtext": "#000",
     "windowtext": "#000",
@@ -73,6 +77,8 @@ def node_colour(node: Node) -> Colour | None:
         return as_colour(_SYSTEM[node.lower_value])
     if node.type == "function" and node.lower_name == "color-mix":
         return _mixed(node)
+    if node.type == "function" and node.lower_name == "contrast-color":
+        return _contrasting(node)
     evaluated = plain_function(node, node_colour) if node.type == "function" else None
     if evaluated is not None:
         written, stated = evaluated
@@ -102,7 +108,7 @@ def can_be_told_apart(text: Colour, backdrop: Colour) -> bool:
     """Return whether a reader sees text of one colour on the other."""
     if text.alpha < _LEAST_ALPHA:
         return False
-    seen, behind = _luminance(text.over(backdrop)), _luminance(backdrop)
+    seen, behind = luminance(text.over(backdrop)), luminance(backdrop)
     if (max(seen, behind) + 0.05) / (min(seen, behind) + 0.05) >= _LEAST_CONTRAST:
         return True
     # Colours of the same lightness differ in hue: red on green is ugly, but can be seen.
@@ -113,7 +119,8 @@ def _bounded(part: float) -> float:
     return min(max(float(part), 0.0), 1.0)
 
 
-def _luminance(colour: Colour) -> float:
+def luminance(colour: Colour) -> float:
+    """Return how light a colour is, from 0 to 1."""
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
     )
@@ -126,6 +133,8 @@ def _grey(space: str, parts: tuple[float, ...], alpha: float) -> Colour | None:
         if max(parts) - min(parts) < 0.02:
             return Colour(*map(_bounded, parts))._replace(alpha=alpha)
         return None
+    if space.startswith("xyz"):
+        return _of_xyz(parts, alpha)
     if space not in ("lab", "lch", "oklab", "oklch"):
         return None
     full = 1.0 if space.startswith("ok") else 100.0
@@ -136,21 +145,54 @@ def _grey(space: str, parts: tuple[float, ...], alpha: float) -> Colour | None:
     return Colour(lightness, lightness, lightness, alpha)
 
 
+def _of_xyz(parts: tuple[float, ...], alpha: float) -> Colour:
+    x, y, z = (float(part) for part in parts[:3])
+    linear = (
+        3.2404542 * x - 1.5371385 * y - 0.4985314 * z,
+        -0.9692660 * x + 1.8760108 * y + 0.0415560 * z,
+        0.0556434 * x - 0.2040259 * y + 1.0572252 * z,
+    )
+    bounded = (_bounded(part) for part in linear)
+    curved = (12.92 * p if p <= 0.0031308 else 1.055 * p ** (1 / 2.4) - 0.055 for p in bounded)
+    return Colour(*map(_bounded, curved))._replace(alpha=alpha)
+
+
+def _contrasting(function: Node) -> Colour | None:
+    given = next((c for part in arguments(function) for n in part if (c := node_colour(n))), None)
+    if given is None:
+        return None
+    light = luminance(given)
+    return WHITE if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else BLACK
+
+
 def _mixed(function: Node) -> Colour | None:
     """Return the mix of two colours, in sRGB whatever the space that is asked for."""
     shares: list[float | None] = []
-    colours: list[Colour] = []
+    colours: list[Colour | None] = []
     for part in arguments(function)[1:]:
-        share = next((node.value / 100 for node in part if node.type == "percentage"), None)
-        colour = next((c for node in part if (c := node_colour(node)) is not None), None)
-        if colour is None:
-            return None
-        shares.append(share)
-        colours.append(colour)
+        shares.append(next((node.value / 100 for node in part if node.type == "percentage"), None))
+        colours.append(next((c for node in part if (c := node_colour(node)) is not None), None))
     if len(colours) != 2:
         return None
     first, second = shares
     if first is None:
         first = 0.5 if second is None else 1 - second
-    a, b = colours
-    return Colour(*(one * first + two * (1 - first) for one, two in zip(a, b, strict=True)))
+    if second is None:
+        second = 1 - first
+    total = first + second
+    if total <= 0:
+        return None
+    # One that is unknown, such as `currentcolor`, does not matter where nothing is taken of it.
+    a = colours[0] if colours[0] is not None or first else colours[1]
+    b = colours[1] if colours[1] is not None or second else colours[0]
+    if a is None or b is None:
+        return None
+    first, second = first / total, second / total
+    alpha = a.alpha * first + b.alpha * second
+    if alpha <= 0:
+        return Colour(0.0, 0.0, 0.0, 0.0)
+    mixed = (
+        (one * a.alpha * first + two * b.alpha * second) / alpha
+        for one, two in zip(a[:3], b[:3], strict=True)
+    )
+    return Colour(*mixed)._replace(alpha=alpha * min(total, 1.0))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tinycss2.ast import Node
 
 _SIZES = {
+    "inline-size": WINDOW_WIDTH,
+    "block-size": WINDOW_HEIGHT,
     "width": WINDOW_WIDTH,
     "device-width": WINDOW_WIDTH,
     "height": WINDOW_HEIGHT,
@@ -54,6 +56,16 @@ def holds_on_screen(query: str) -> bool:
 def is_supported(condition: Sequence[Node]) -> bool:
     """Return whether a browser of today supports what @supports asks for."""
     return _condition(condition, _supports_feature, 0)
+
+
+def holds_in_container(prelude: Sequence[Node]) -> bool:
+    """Return whether a container as large as the window fulfils @container; styles are in doubt."""
+    nodes = [node for node in prelude if node.type not in ("whitespace", "comment")]
+    if nodes and nodes[0].type == "ident" and nodes[0].lower_value not in ("not", "style"):
+        nodes = nodes[1:]
+    if any(node.type == "function" for node in nodes):
+        return True
+    return not nodes or _condition(nodes, _media_feature, 0)
 
 
 def _media_query(nodes: Sequence[Node]) -> bool:

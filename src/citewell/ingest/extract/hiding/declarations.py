@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import tinycss2
 
 from citewell.ingest.extract.hiding.colours import as_colour, node_colour
+from citewell.ingest.extract.hiding.unknown import is_browser_only
 from citewell.ingest.extract.hiding.values import (
     Scale,
     as_css,
@@ -36,7 +37,10 @@ _PROPERTIES = _LENGTHS | frozenset(
     "background-image background-clip opacity filter mask-image mask-size mask-position "
     "mask-repeat transform translate scale rotate perspective backface-visibility transform-style "
     "zoom position clip clip-path overflow overflow-x overflow-y line-height contain z-index "
-    "white-space transition animation -webkit-text-security".split()
+    "white-space transition animation -webkit-text-security min-height padding-left "
+    "container-type grid-template-rows font-size-adjust offset-path content mask-mode "
+    "mask-composite animation-fill-mode box-shadow border-image -webkit-text-stroke "
+    "-webkit-text-stroke-width -webkit-text-stroke-color paint-order".split()
 )
 _ALIASES = {
     "block-size": "height",
@@ -56,6 +60,12 @@ _ALIASES = {
     "-webkit-mask-size": "mask-size",
     "-webkit-mask-position": "mask-position",
     "-webkit-mask-repeat": "mask-repeat",
+    "-webkit-mask-composite": "mask-composite",
+    "padding-inline-start": "padding-left",
+    "min-block-size": "min-height",
+    "grid-auto-rows": "grid-template-rows",
+    "border-image-source": "border-image",
+    "offset": "offset-path",
     "-webkit-perspective": "perspective",
     "-webkit-transform-style": "transform-style",
     "-webkit-backface-visibility": "backface-visibility",
@@ -137,7 +147,7 @@ def longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
 
 def is_valid(name: str, value: str) -> bool:
     """Return whether a browser would take the value; what is in doubt is taken."""
-    if not value or "var(" in value:
+    if not value or "var(" in value or is_browser_only(value):
         return bool(value)
     if name == "display":
         return all(word in _DISPLAYS for word in value.split())
@@ -174,7 +184,8 @@ def _background(value: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_image(name: str) -> bool:
-    return name in ("url", "image-set", "-webkit-image-set", "element") or name.endswith("gradient")
+    images = ("url", "image", "image-set", "-webkit-image-set", "element")
+    return name in images or name.endswith("gradient")
 
 
 def _font(value: str) -> Iterator[tuple[str, str]]:
@@ -213,6 +224,12 @@ def _margin(value: str) -> Iterator[tuple[str, str]]:
         yield from (("margin-top", sides[0]), ("margin-left", sides[3]))
 
 
+def _padding(value: str) -> Iterator[tuple[str, str]]:
+    sides = _sides(value)
+    if sides:
+        yield "padding-left", sides[3]
+
+
 def _overflow(value: str) -> Iterator[tuple[str, str]]:
     words = value.split()
     if words:
@@ -243,6 +260,8 @@ _SHORTHANDS = {
     "margin": _margin,
     "margin-inline": lambda value: iter((("margin-left", value.split()[0] if value else ""),)),
     "overflow": _overflow,
+    "padding": _padding,
+    "padding-inline": lambda value: iter((("padding-left", value.split()[0] if value else ""),)),
     "mask": _mask,
     "all": _all,
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.hiding.colours import legacy_colour
+from citewell.ingest.extract.hiding.columns import cells_of
 from citewell.ingest.extract.hiding.declarations import longhands, parse_style_attribute
 from citewell.ingest.extract.hiding.reveal import Revealed
 from citewell.ingest.extract.hiding.selectors import SelectorMatcher
@@ -25,11 +26,20 @@ from citewell.ingest.extract.hiding.style import (
 from citewell.ingest.extract.hiding.style_sheets import StyleSheets, style_sheets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _WITH_STYLES = (
-    "[style], [hidden], [popover], [bgcolor], body[text], font[color], dialog:not([open])"
+    "[style], [hidden], [popover], [bgcolor], body[text], font[color], dialog:not([open]), "
+    "[mathcolor], [mathsize], mphantom"
 )
+_COLOUR_ATTRIBUTES = {
+    "bgcolor": "background-color",
+    "color": "color",
+    "text": "color",
+    "mathcolor": "color",
+}
 _CODE_TAGS = frozenset({"pre", "code"})
 _PAGE_TAGS = frozenset({"html", "body"})
 # A page that would lose this share of its text shows it once its scripts have run, or by a sheet
@@ -49,6 +59,11 @@ class _Declared:
     node: LexborNode
     values: dict[str, tuple[tuple[object, ...], str]] = field(default_factory=dict)
 
+    @property
+    def raw(self) -> dict[str, str]:
+        """The values that win."""
+        return {name: value for name, (_, value) in self.values.items()}
+
     def add(self, name: str, value: str, rank: tuple[object, ...]) -> None:
         known = self.values.get(name)
         if known is None or known[0] <= rank:
@@ -62,6 +77,7 @@ def remove_hidden(parsed: LexborHTMLParser, html: str) -> None:
         html = html.replace(source, "") if source else html
     matcher = SelectorMatcher(parsed, html)
     declared: dict[int, _Declared] = {}
+    first_lines: dict[int, _Declared] = {}
     revealed = Revealed(parsed, has_scripts="<script" in html)
     for rule in sheets.rules:
         for selector in rule.selectors:
@@ -69,15 +85,17 @@ def remove_hidden(parsed: LexborHTMLParser, html: str) -> None:
             if selector.is_state:
                 revealed.note_rule(rule.declarations, matched)
                 continue
+            chosen = first_lines if selector.is_first_line else declared
             for key, node in matched.items():
-                own = declared.setdefault(key, _Declared(node))
+                own = chosen.setdefault(key, _Declared(node))
                 for name, value, important in rule.declarations:
                     layer = -rule.layer if important else rule.layer
                     own.add(name, value, (2 * important, layer, selector.specificity, rule.order))
     for node in parsed.css(_WITH_STYLES):
         _add_attributes(declared.setdefault(node.mem_id, _Declared(node)))
-    if declared:
-        _Judge(parsed, declared, sheets, revealed).remove()
+    _hide_beside_shadows(parsed, declared)
+    if declared or first_lines:
+        _Judge(parsed, declared, sheets, revealed).remove(first_lines)
 
 
 def _add_attributes(own: _Declared) -> None:
@@ -85,7 +103,12 @@ def _add_attributes(own: _Declared) -> None:
     is_closed = own.node.tag == "dialog" or "popover" in attributes
     if is_closed or ("hidden" in attributes and attributes["hidden"] != "until-found"):
         own.add("display", "none", _ATTRIBUTE_RANK)
-    for attribute, name in (("bgcolor", "background-color"), ("color", "color"), ("text", "color")):
+    if own.node.tag == "mphantom":
+        own.add("visibility", "hidden", _ATTRIBUTE_RANK)
+    if size := (attributes.get("mathsize") or "").strip():
+        for longhand, value in longhands("font-size", "0px" if size == "0" else size):
+            own.add(longhand, value, _ATTRIBUTE_RANK)
+    for attribute, name in _COLOUR_ATTRIBUTES.items():
         colour = legacy_colour(attributes.get(attribute) or "")
         if colour is not None:
             red, green, blue = (round(255 * part) for part in colour[:3])
@@ -108,8 +131,10 @@ class _Judge:
         self._declared = declared
         self._revealed = revealed
         self._is_uncertain = sheets.has_external
+        self._keyframes = sheets.keyframes
         self._styles: dict[int, Style] = {}
-        self._root = Style(colour=None) if sheets.has_external else Style()
+        known = Style(colour=None) if sheets.has_external else Style()
+        self._root = replace(known, variables=sheets.initial)
         body = parsed.body
         self._page_text = len(body.text_lexbor()) if body is not None else 0
         self._measured = 0
@@ -117,10 +142,12 @@ class _Judge:
         self._boxes: dict[int, LexborNode] = {}
         self._muted: dict[int, LexborNode] = {}
 
-    def remove(self) -> None:
+    def remove(self, first_lines: Mapping[int, _Declared]) -> None:
         """Take out hidden boxes whole, and of elements with unreadable text their text."""
         for own in list(self._declared.values()):
             self._style(own.node)
+        for node in (*self._with_hidden_first_line(first_lines), *self._collapsed_cells()):
+            self._boxes[node.mem_id] = node
         for text in self._unreadable_texts():
             text.decompose()
         removed: dict[int, LexborNode] = {}
@@ -135,6 +162,22 @@ class _Judge:
                 removed[key] = node
         for node in removed.values():
             node.decompose()
+
+    def _with_hidden_first_line(self, lines: Mapping[int, _Declared]) -> Iterator[LexborNode]:
+        """Yield elements whose first line is unreadable; where that ends is not known."""
+        for own in lines.values():
+            around = self._style(own.node)
+            line, _ = self._judge(own.raw, around, is_page=False)
+            if line.hides_text and not around.hides_text:
+                yield own.node
+
+    def _collapsed_cells(self) -> Iterator[LexborNode]:
+        columns = [
+            own.node
+            for own in self._declared.values()
+            if own.node.tag in ("col", "colgroup") and own.raw.get("visibility") == "collapse"
+        ]
+        return cells_of(columns)
 
     def _unreadable_texts(self) -> list[LexborNode]:
         texts: list[LexborNode] = []
@@ -166,7 +209,7 @@ class _Judge:
             around = replace(around, backdrop=None)
         if own is None:
             return around
-        raw = {name: value for name, (_, value) in own.values.items()}
+        raw = own.raw
         key = (node.tag in _PAGE_TAGS, tuple(raw.items()), id(around))
         judged = self._judged.get(key)
         if judged is None:
@@ -188,7 +231,29 @@ class _Judge:
             values = {name: value for name, value in values.items() if name not in held_back}
         style = with_variables(raw, compute(values, around, is_page=is_page))
         hides = is_not_displayed(values) or is_box_hidden(values, style, around)
+        frames = self._frames(values)
+        if hides and not frames and "animation" in values and self._is_all_known:
+            return style, True
+        hidden = [self._is_hidden({**values, **frame}, around) for frame in frames]
+        if hidden and (all(hidden) or (hidden[-1] and _stays(values))):
+            return style, True
         return style, hides and not self._revealed.fades_in(values)
+
+    @property
+    def _is_all_known(self) -> bool:
+        """Whether neither a sheet from elsewhere nor a script can animate anything."""
+        return not self._is_uncertain and not self._revealed.has_scripts
+
+    def _frames(self, values: Mapping[str, str]) -> list[dict[str, str]]:
+        """Return what the frames of an element's animation declare."""
+        names = values.get("animation", "").replace(",", " ").split()
+        named = next((self._keyframes[name] for name in names if name in self._keyframes), ())
+        return [{part.name: part.value for part in frame} for frame in named]
+
+    def _is_hidden(self, values: Mapping[str, str], around: Style) -> bool:
+        style = compute(values, around, is_page=False)
+        is_shown = not is_not_displayed(values) and not is_box_hidden(values, style, around)
+        return not is_shown or (style.hides_text and not around.hides_text)
 
     def _muted_texts(self, root: LexborNode, walked: set[int]) -> list[LexborNode]:
         """Return the texts below an element that are unreadable as its own are."""
@@ -223,6 +288,24 @@ class _Judge:
             return False
         share = _SCRIPTED_SHARE if self._revealed.has_scripts else _WHOLE_SHARE
         return characters > share * self._page_text
+
+
+def _stays(values: Mapping[str, str]) -> bool:
+    """Return whether an element stays as the last frame of its animation leaves it."""
+    words = f"{values.get('animation', '')} {values.get('animation-fill-mode', '')}".split()
+    return "forwards" in words or "both" in words
+
+
+def _hide_beside_shadows(parsed: LexborHTMLParser, declared: dict[int, _Declared]) -> None:
+    """Hide what stands beside a shadow tree that has no place for it."""
+    for template in parsed.css("template[shadowrootmode]"):
+        around = template.parent
+        if around is None or "<slot" in (template.html or ""):
+            continue
+        for node in around.iter():
+            if node.mem_id != template.mem_id:
+                own = declared.setdefault(node.mem_id, _Declared(node))
+                own.add("display", "none", (4,))
 
 
 def _set_apart(node: LexborNode) -> None:

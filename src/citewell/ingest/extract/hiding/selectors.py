@@ -34,6 +34,9 @@ _STATE_PSEUDO = re.compile(
     r":(?:checked|target|focus-within|popover-open|open|hover)\b|\[open\]", re.I
 )
 _HOVER = re.compile(r":hover\b", re.I)
+_FIRST_LINE = re.compile(r"::?first-line\Z", re.IGNORECASE)
+_LANGUAGE = re.compile(r":lang\(\s*[\"']?([\w-]{1,20})[\"']?\s*\)", re.IGNORECASE)
+_DIRECTION = re.compile(r":dir\(\s*(ltr|rtl)\s*\)", re.IGNORECASE)
 _STATE_CLASS = re.compile(
     r"\.(?:is-)?(?:active|shown?|opened|open|expanded|visible|current|selected|in)\b", re.I
 )
@@ -59,6 +62,8 @@ class Selector:
     specificity: tuple[int, int, int]
     is_state: bool = False
     """Whether it is about a state that the reader brings about, now left out of the compounds."""
+    is_first_line: bool = False
+    """Whether it is about the first line of what it matches."""
 
 
 def parse_selectors(prelude: Sequence[Node], around: tuple[Selector, ...]) -> tuple[Selector, ...]:
@@ -95,6 +100,7 @@ def _split_at_commas(nodes: Sequence[Node]) -> list[list[Node]]:
 def _parse(nodes: Sequence[Node], parent: Selector | None, *, is_relative: bool) -> Selector | None:
     compounds: list[str] = list(parent.compounds) if parent and is_relative else []
     combinators: list[str] = list(parent.combinators) if parent and is_relative else []
+    start = len(compounds)
     waiting = " " if compounds else ""
     current = ""
     for node in nodes:
@@ -122,10 +128,29 @@ def _parse(nodes: Sequence[Node], parent: Selector | None, *, is_relative: bool)
         current += written
     if current:
         compounds.append(current)
-    return _selector(compounds, combinators)
+    _join_scope(compounds, combinators, at=start)
+    return _selector(list(map(_plain, compounds)), combinators)
+
+
+def _join_scope(compounds: list[str], combinators: list[str], *, at: int) -> None:
+    """Make `:scope` the root of the rules around, not something inside of it."""
+    if 0 < at < len(compounds) and compounds[at].startswith(":scope"):
+        compounds[at - 1] += compounds.pop(at).removeprefix(":scope")
+        combinators.pop(at - 1)
+
+
+def _plain(compound: str) -> str:
+    """Return a compound with pseudo-classes of language and direction as attributes."""
+    if ":lang(" in compound or ":dir(" in compound:
+        compound = _LANGUAGE.sub(r'[lang|="\1" i]', compound)
+        compound = _DIRECTION.sub(r'[dir="\1" i]', compound)
+    return compound
 
 
 def _selector(compounds: list[str], combinators: list[str]) -> Selector | None:
+    is_first_line = bool(compounds) and _FIRST_LINE.search(compounds[-1]) is not None
+    if is_first_line:
+        compounds = [*compounds[:-1], _FIRST_LINE.sub("", compounds[-1]) or "*"]
     text = " ".join(compounds)
     if not compounds or len(compounds) > _MAX_COMPOUNDS or _PSEUDO_ELEMENT.search(text):
         return None
@@ -145,6 +170,7 @@ def _selector(compounds: list[str], combinators: list[str]) -> Selector | None:
         combinators=tuple(combinators),
         specificity=_specificity(text),
         is_state=is_state,
+        is_first_line=is_first_line,
     )
 
 

@@ -15,22 +15,31 @@ from citewell.ingest.extract.hiding.colours import (
     can_be_told_apart,
     node_colour,
 )
+from citewell.ingest.extract.hiding.filters import (
+    filter_opacity,
+    filtered,
+    is_blurred,
+    is_masked_away,
+)
 from citewell.ingest.extract.hiding.geometry import (
+    clips_overflow,
     has_no_room,
-    is_clipped_away,
-    is_filtered_away,
     is_out_of_window,
     is_zoomed_away,
 )
-from citewell.ingest.extract.hiding.transforms import is_transformed_away
+from citewell.ingest.extract.hiding.shapes import is_clipped_away
+from citewell.ingest.extract.hiding.transforms import is_transformed_away, shrinking
+from citewell.ingest.extract.hiding.unknown import is_beyond_evaluation, with_environment
 from citewell.ingest.extract.hiding.values import (
     ROOT_FONT_PIXELS,
     WINDOW_HEIGHT,
     Scale,
     arguments,
+    as_css,
     as_factor,
     as_pixels,
     components,
+    node_pixels,
 )
 
 if TYPE_CHECKING:
@@ -38,8 +47,13 @@ if TYPE_CHECKING:
 
 _LEAST_FONT_PIXELS = 3.0
 _LEAST_OPACITY = 0.1
+_LEAST_SIZE = 0.05
 _FAR_INDENT = -400.0
-_VARIABLE = re.compile(r"var\(\s*(--[^\s,()]+)\s*(?:,([^()]*))?\)")
+_MUCH_SQUEEZED = 0.6
+_LEAST_ASPECT = 0.1
+# Of the size of the letters; a spread this wide covers a line.
+_THICK_STROKE, _WIDE_SPREAD = 0.2, 20.0
+_VARIABLE = re.compile(r"var\(\s*(--[^\s,()]+)")
 _MAX_SUBSTITUTIONS = 20
 _MAX_VALUE_CHARACTERS = 2_000
 _FONT_WORDS = {"smaller": 0.83, "larger": 1.2}
@@ -62,11 +76,17 @@ class Style:
     """Whether an element other than the page itself paints it."""
     font_pixels: float = ROOT_FONT_PIXELS
     opacity: float = 1.0
+    size: float = 1.0
+    """What scaling and zooming leave of it, with all around it."""
     height: float | None = None
     perspective: float | None = None
     can_turn: bool = False
     """Whether it is a card with two sides."""
     is_text_moved_away: bool = False
+    is_squeezed: bool = False
+    """Whether its letters stand on one another, or are shown as dots."""
+    stroke: Colour | None = None
+    """The colour of lines around the letters that are too thick to see anything else."""
     is_cut_from_backdrop: bool = False
     """Whether the background shows through the letters."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -74,11 +94,11 @@ class Style:
     @property
     def hides_text(self) -> bool:
         """Whether nobody can read text that stands right inside the element."""
-        if not self.is_visible or self.is_text_moved_away:
+        if not self.is_visible or self.is_text_moved_away or self.is_squeezed:
             return True
         if self.font_pixels < _LEAST_FONT_PIXELS:
             return True
-        colour = self.fill or self.colour
+        colour = self.stroke or self.fill or self.colour
         if colour is None or self.is_cut_from_backdrop:
             return False
         if self.backdrop is None:
@@ -105,8 +125,11 @@ def compute(declared: Mapping[str, str], around: Style, *, is_page: bool) -> Sty
     style = _with_text(declared, around)
     style = _with_colours(declared, style, is_page=is_page)
     opacity = as_factor(declared.get("opacity", ""))
-    if opacity is not None:
-        style = replace(style, opacity=around.opacity * min(max(opacity, 0.0), 1.0))
+    shown = 1.0 if opacity is None else min(max(opacity, 0.0), 1.0)
+    shown *= filter_opacity(declared.get("filter", ""))
+    zoom = as_factor(declared.get("zoom", "")) or 1.0
+    size = around.size * shrinking(declared) * min(max(zoom, 0.0), 1.0)
+    style = replace(style, opacity=around.opacity * shown, size=size)
     height = as_pixels(declared.get("height", ""), Scale(percent_of=WINDOW_HEIGHT))
     perspective = as_pixels(declared.get("perspective", ""), Scale())
     can_turn = declared.get("transform-style") == "preserve-3d"
@@ -126,15 +149,19 @@ def is_not_displayed(declared: Mapping[str, str]) -> bool:
 
 def is_box_hidden(declared: Mapping[str, str], style: Style, around: Style) -> bool:
     """Return whether an element's box is displayed where, or so that, nobody sees it."""
-    if "opacity" in declared and style.opacity < _LEAST_OPACITY:
+    if style.opacity < _LEAST_OPACITY <= around.opacity:
         return True
-    if _is_behind_backdrop(declared, around):
+    if style.size < _LEAST_SIZE <= around.size:
+        return True
+    if _is_behind_backdrop(declared, around) or _is_filtered_away(declared, style, around):
+        return True
+    if is_beyond_evaluation(declared, clips=clips_overflow(declared)):
         return True
     return (
         is_transformed_away(declared, perspective=around.perspective, can_turn=around.can_turn)
         or is_out_of_window(declared, style.font_pixels)
         or is_clipped_away(declared)
-        or is_filtered_away(declared)
+        or is_masked_away(declared)
         or is_zoomed_away(declared)
         or has_no_room(declared, style.font_pixels, around.height)
     )
@@ -144,6 +171,22 @@ def _is_behind_backdrop(declared: Mapping[str, str], around: Style) -> bool:
     depth = as_factor(declared.get("z-index", ""))
     is_placed = declared.get("position", "static") not in ("static", "inherit", "initial")
     return depth is not None and depth < 0 and is_placed and around.has_own_backdrop
+
+
+def _is_filtered_away(declared: Mapping[str, str], style: Style, around: Style) -> bool:
+    value = declared.get("filter", "")
+    if is_blurred(value):
+        return True
+    colour = style.fill or style.colour
+    if not value or colour is None or style.backdrop is None or around.backdrop is None:
+        return False
+    # What an element is painted on itself is filtered with it.
+    own = as_colour(declared.get("background-color", ""))
+    has_own = (own is not None and own.alpha > 0) or "background-image" in declared
+    behind = filtered(style.backdrop, value) if has_own else around.backdrop
+    return can_be_told_apart(colour, style.backdrop) and not can_be_told_apart(
+        filtered(colour, value), behind
+    )
 
 
 def _with_text(declared: Mapping[str, str], around: Style) -> Style:
@@ -163,17 +206,21 @@ def _with_text(declared: Mapping[str, str], around: Style) -> Style:
         if pixels is not None:
             style = replace(style, font_pixels=pixels)
     spacing = as_pixels(declared.get("letter-spacing", ""), Scale(font_pixels=style.font_pixels))
-    if spacing is not None and spacing <= -style.font_pixels:
-        style = replace(style, is_text_moved_away=True)
+    if spacing is not None:
+        style = replace(style, is_squeezed=spacing <= -_MUCH_SQUEEZED * style.font_pixels)
+    adjusted = as_factor(declared.get("font-size-adjust", ""))
+    if adjusted is not None and adjusted < _LEAST_ASPECT:
+        style = replace(style, font_pixels=0.0)
     indent = as_pixels(declared.get("text-indent", ""), Scale(font_pixels=style.font_pixels))
     if indent is not None:
         style = replace(style, is_text_moved_away=indent <= _FAR_INDENT)
     if declared.get("-webkit-text-security", "none") != "none":
-        style = replace(style, is_text_moved_away=True)
+        style = replace(style, is_squeezed=True)
     return style
 
 
 def _with_colours(declared: Mapping[str, str], style: Style, *, is_page: bool) -> Style:
+    before = style.backdrop
     colour = declared.get("color")
     if colour is not None and colour not in _AS_AROUND and colour != "currentcolor":
         style = replace(style, colour=BLACK if colour == "initial" else as_colour(colour))
@@ -197,15 +244,59 @@ def _with_colours(declared: Mapping[str, str], style: Style, *, is_page: bool) -
             painted.over(behind) if behind is not None else painted if painted.alpha >= 1 else None
         )
         style = replace(style, backdrop=seen, has_own_backdrop=not is_page)
-    if "background-clip" in declared:
-        style = replace(style, is_cut_from_backdrop="text" in declared["background-clip"])
-    return style
+    over = _painted_over(declared)
+    if over is not None:
+        style = replace(style, backdrop=over, has_own_backdrop=not is_page)
+    style = _with_stroke(declared, style)
+    if "background-clip" not in declared:
+        return style
+    is_cut = "text" in declared["background-clip"].split()
+    if is_cut and (image != "none" or own not in ("transparent", "none")):
+        # The letters have the colour of the background, on what lies behind the box.
+        is_seen = painted is None or before is None or can_be_told_apart(painted, before)
+        return replace(style, is_cut_from_backdrop=is_seen, backdrop=before)
+    return style if is_cut else replace(style, is_cut_from_backdrop=False)
+
+
+def _painted_over(declared: Mapping[str, str]) -> Colour | None:
+    """Return the colour of a shadow or an image of the border that fills the box."""
+    for value, needed in (("box-shadow", "inset"), ("border-image", "fill")):
+        nodes = components(declared.get(value, ""))
+        if not any(node.type == "ident" and node.lower_value == needed for node in nodes):
+            continue
+        if value == "border-image":
+            image = next((node for node in nodes if node.type == "function"), None)
+            return None if image is None else _gradient_colour(as_css([image]).lower())
+        widths = [width for node in nodes if (width := node_pixels(node, Scale())) is not None]
+        colours = [colour for node in nodes if (colour := node_colour(node)) is not None]
+        if len(widths) == 4 and widths[3] >= _WIDE_SPREAD and len(colours) == 1:
+            return colours[0] if colours[0].alpha >= 1 else None
+    return None
+
+
+def _with_stroke(declared: Mapping[str, str], style: Style) -> Style:
+    named = ("", "-width", "-color")
+    nodes = [
+        node
+        for part in named
+        for node in components(declared.get(f"-webkit-text-stroke{part}", ""))
+    ]
+    if not nodes:
+        return style
+    scale = Scale(font_pixels=style.font_pixels)
+    width = next((w for node in nodes if (w := node_pixels(node, scale)) is not None), 0.0)
+    colour = next((c for node in nodes if (c := node_colour(node)) is not None), style.colour)
+    is_below = declared.get("paint-order", "").startswith("stroke")
+    is_thick = width >= _THICK_STROKE * style.font_pixels and not is_below
+    return replace(style, stroke=colour if is_thick else None)
 
 
 def _gradient_colour(image: str) -> Colour | None:
     """Return the colour of a gradient that has only one."""
     nodes = components(image)
-    if len(nodes) != 1 or nodes[0].type != "function" or "gradient" not in nodes[0].lower_name:
+    if len(nodes) != 1 or nodes[0].type != "function":
+        return None
+    if "gradient" not in nodes[0].lower_name and nodes[0].lower_name != "image":
         return None
     colours = {
         colour
@@ -220,11 +311,26 @@ def _gradient_colour(image: str) -> Colour | None:
 def _without_variables(value: str, variables: Mapping[str, str]) -> str:
     for _ in range(_MAX_SUBSTITUTIONS):
         match = _VARIABLE.search(value)
-        if match is None:
+        end = None if match is None else _closing(value, match.end())
+        if match is None or end is None:
             break
-        own = variables.get(match[1])
-        inserted = own if own is not None else (match[2] or "")
-        value = f"{value[: match.start()]}{inserted.strip()}{value[match.end() :]}".strip()
+        fallback = value[match.end() : end].lstrip()
+        default = fallback[1:] if fallback.startswith(",") else None
+        inserted = variables.get(match[1], default)
+        if inserted is None:
+            # As if nothing had been declared.
+            return ""
+        value = f"{value[: match.start()]}{inserted.strip()}{value[end + 1 :]}".strip()
         if len(value) > _MAX_VALUE_CHARACTERS:
             return ""
-    return value
+    return with_environment(value) if "env(" in value else value
+
+
+def _closing(value: str, start: int) -> int | None:
+    """Return where the parenthesis is closed that is open at `start`."""
+    depth = 1
+    for at in range(start, len(value)):
+        depth += {"(": 1, ")": -1}.get(value[at], 0)
+        if not depth:
+            return at
+    return None

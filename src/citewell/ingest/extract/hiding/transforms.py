@@ -38,12 +38,31 @@ def is_transformed_away(
     `perspective` is that of the box around; `can_turn` says that it is a card with two sides, whose
     reader turns it. What cannot be evaluated changes nothing.
     """
+    if not any(name in declared for name in ("transform", "translate", "rotate", "scale")):
+        return False
+    matrix = _matrix_of(declared, perspective)
+    if declared.get("backface-visibility") == "hidden" and matrix[2][2] < 0 and not can_turn:
+        return True
+    return _is_out_of_sight(matrix)
+
+
+def shrinking(declared: Mapping[str, str]) -> float:
+    """Return how much transforms make a box smaller, along the axis on which it is smallest."""
+    if "transform" not in declared and "scale" not in declared:
+        return 1.0
+    (a, c, _, _), (b, d, _, _), _, _ = _matrix_of(declared, None)
+    square, area = a * a + b * b + c * c + d * d, abs(a * d - b * c)
+    if not math.isfinite(square) or not square:
+        return 1.0
+    longer = math.sqrt((square + math.sqrt(max(0.0, square**2 - 4 * area**2))) / 2)
+    return min(longer, area / longer, 1.0)
+
+
+def _matrix_of(declared: Mapping[str, str], perspective: float | None) -> Matrix:
     functions = [
         node for node in components(declared.get("transform", "")) if node.type == "function"
     ]
     alone = [name for name in ("translate", "rotate", "scale") if name in declared]
-    if not functions and not alone:
-        return False
     matrix = _perspective(perspective) if perspective is not None else _identity()
     for name in alone:
         nodes = components(declared[name])
@@ -51,9 +70,7 @@ def is_transformed_away(
     for node in functions[:_MAX_FUNCTIONS]:
         parts = [part[0] for part in arguments(node) if part]
         matrix = _product(matrix, _function_matrix(node.lower_name, parts))
-    if declared.get("backface-visibility") == "hidden" and matrix[2][2] < 0 and not can_turn:
-        return True
-    return _is_out_of_sight(matrix)
+    return matrix
 
 
 def _is_out_of_sight(matrix: Matrix) -> bool:
@@ -91,6 +108,8 @@ def _function_matrix(name: str, parts: Sequence[Node]) -> Matrix:
         return _translation(name.removeprefix("translate"), parts)
     if name.startswith("rotate"):
         return _rotation(name.removeprefix("rotate"), parts)
+    if name in ("skew", "skewx", "skewy"):
+        return _skewing(name, parts)
     numbers = [node_factor(part) for part in parts]
     known = [number for number in numbers if number is not None]
     if not known or len(known) < len(numbers):
@@ -123,6 +142,15 @@ def _scaling(kind: str, factors: Sequence[float]) -> Matrix:
     matrix = _identity()
     for place, part in enumerate((x, y, z)):
         matrix[place][place] = part
+    return matrix
+
+
+def _skewing(name: str, parts: Sequence[Node]) -> Matrix:
+    turns = [node_turns(part) or 0.0 for part in parts[:2]]
+    first, second = (*turns, 0.0, 0.0)[:2]
+    across, down = (0.0, first) if name == "skewy" else (first, second)
+    matrix = _identity()
+    matrix[0][1], matrix[1][0] = math.tan(math.tau * across), math.tan(math.tau * down)
     return matrix
 
 

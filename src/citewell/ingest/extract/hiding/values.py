@@ -12,7 +12,7 @@ import tinycss2
 from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tinycss2.ast import Node
 
@@ -41,6 +41,27 @@ _OF_WINDOW = {
     "vmax": WINDOW_WIDTH / 100,
     "cqw": WINDOW_WIDTH / 100,
     "cqh": WINDOW_HEIGHT / 100,
+}
+_CONSTANTS = {"pi": math.pi, "e": math.e, "infinity": 1e9, "-infinity": -1e9, "nan": 0.0}
+_OF_ONE: Mapping[str, Callable[[float], float]] = {
+    "calc": float,
+    "-webkit-calc": float,
+    "calc-size": float,
+    "abs": abs,
+    "sign": lambda value: (value > 0) - (value < 0),
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan": math.atan,
+}
+_OF_ALL: Mapping[str, Callable[..., float]] = {
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
+    "hypot": math.hypot,
 }
 _TURNS = {"deg": 1 / 360, "grad": 1 / 400, "rad": 0.5 / math.pi, "turn": 1.0}
 _ANGLE = re.compile(r"(?<![\w.])([+-]?\d{0,9}(?:\.\d{1,9})?)(deg|grad|rad|turn)(?!\w)")
@@ -129,6 +150,8 @@ def _pixels(node: Node, scale: Scale, depth: int) -> float | None:
         return float(node.value) * scale.percent_of / 100
     if node.type == "dimension":
         return _dimension(float(node.value), node.lower_unit, scale)
+    if node.type == "ident" and depth:
+        return _CONSTANTS.get(node.lower_value)
     if node.type == "function" and depth < _MAX_CALC_DEPTH:
         return _function(node, scale, depth)
     if node.type == "() block" and depth < _MAX_CALC_DEPTH:
@@ -147,25 +170,55 @@ def _dimension(number: float, unit: str, scale: Scale) -> float | None:
 
 
 def _function(node: Node, scale: Scale, depth: int) -> float | None:
-    values = [_sum(part, scale, depth + 1) for part in arguments(node)]
+    parts = arguments(node)
+    way = ""
+    if node.lower_name == "round" and len(parts) > 1 and [p.type for p in parts[0]] == ["ident"]:
+        way, parts = parts[0][0].lower_value, parts[1:]
+    if node.lower_name == "calc-size":
+        # The size of the content is not known, so what is calculated from it is not either.
+        parts = parts[1:2]
+    values = [_sum(part, scale, depth + 1) for part in parts]
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
-    match node.lower_name:
-        case "calc" | "-webkit-calc":
-            return known[0]
-        case "min":
-            return min(known)
-        case "max":
-            return max(known)
-        case "abs":
-            return abs(known[0])
-        case "sin" | "cos" | "tan":
-            return float(getattr(math, node.lower_name)(known[0]))
-        case "clamp" if len(known) == 3:
-            return max(known[0], min(known[1], known[2]))
-        case _:
-            return None
+    try:
+        return _result(node.lower_name, known, way)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _result(name: str, known: Sequence[float], way: str) -> float | None:
+    if name in _OF_ONE:
+        return float(_OF_ONE[name](known[0]))
+    if name in _OF_ALL:
+        return float(_OF_ALL[name](*known))
+    if name == "progress" and len(known) == 3:
+        value, start, end = known
+        return 0.0 if start == end else min(max((value - start) / (end - start), 0.0), 1.0)
+    if name == "clamp" and len(known) == 3:
+        return max(known[0], min(known[1], known[2]))
+    if name in ("pow", "log", "atan2", "mod", "rem", "round"):
+        return _of_two(name, known[0], known[1] if len(known) > 1 else None, way)
+    return None
+
+
+def _of_two(name: str, first: float, second: float | None, way: str) -> float | None:
+    if name in ("log", "round") and second is None:
+        second = math.e if name == "log" else 1.0
+    if second is None:
+        return None
+    if name == "round":
+        steps = first / second
+        if way == "up":
+            return second * math.ceil(steps)
+        if way in ("down", "to-zero"):
+            return second * (math.floor(steps) if way == "down" else math.trunc(steps))
+        return second * math.floor(steps + 0.5)
+    if name == "mod":
+        return first - second * math.floor(first / second)
+    if name == "rem":
+        return math.fmod(first, second)
+    return float(getattr(math, name)(first, second))
 
 
 def _sum(nodes: Sequence[Node], scale: Scale, depth: int) -> float | None:
