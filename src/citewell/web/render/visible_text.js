@@ -29,23 +29,42 @@
     const [, name, inside] = /^([a-z-]+)\((.*)\)/.exec(shape) || [];
     if (!name) return false;
     const values = numbers(inside.split(" at ")[0].split(" round ")[0]);
+    if (name === "url" || name === "shape") return true;
     if (name === "inset" && values.length) {
       const [top, right = top, bottom = top, left = right] = values;
       return resolved(top, box.height) + resolved(bottom, box.height) >= box.height - LEAST_PIXELS
         || resolved(left, box.width) + resolved(right, box.width) >= box.width - LEAST_PIXELS;
     }
+    if (name === "circle" || name === "ellipse") {
+      const [x = "50%", y = "50%"] = numbers(inside.split(" at ")[1] || "");
+      const [across, down = across] = values.map((value) => resolved(value, box.width));
+      if (resolved(x, box.width) + across <= LEAST_PIXELS || resolved(y, box.height) + down <= LEAST_PIXELS) return true;
+    }
     if (name === "circle") return values.length > 0 && resolved(values[0], box.width) <= LEAST_PIXELS;
     if (name === "ellipse") return values.length > 1 && values.some((v) => resolved(v, box.width) <= LEAST_PIXELS);
-    if (name === "path") return !/[\d]/.test(inside);
+    if (name === "path") return pathIsEmpty(inside);
     if (name !== "polygon") return false;
     const points = inside.split(",").map(numbers).filter((pair) => pair.length === 2)
       .map(([x, y]) => [resolved(x, box.width), resolved(y, box.height)]);
+    if (points.every(([x]) => x <= LEAST_PIXELS) || points.every(([, y]) => y <= LEAST_PIXELS)) return true;
     let area = 0;
     points.forEach(([x, y], i) => {
       const [nextX, nextY] = points[(i + 1) % points.length];
       area += x * nextY - nextX * y;
     });
     return Math.abs(area) / 2 <= LEAST_PIXELS;
+  };
+  // A path in a picture of its own says how large it is, and where.
+  const pathIsEmpty = (inside) => {
+    const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const path = drawing.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "path"));
+    path.setAttribute("d", (/"([^"]*)"/.exec(inside) || ["", ""])[1]);
+    drawing.style.cssText = "position:absolute;width:0;height:0";
+    document.documentElement.appendChild(drawing);
+    const box = path.getBBox();
+    drawing.remove();
+    return box.width <= LEAST_PIXELS || box.height <= LEAST_PIXELS
+      || box.x + box.width <= LEAST_PIXELS || box.y + box.height <= LEAST_PIXELS;
   };
   const isClippedAway = (element, style) => {
     if (style.clip.startsWith("rect(") && ["absolute", "fixed"].includes(style.position)) {
@@ -55,12 +74,16 @@
     return style.clipPath !== "none" && shapeIsEmpty(style.clipPath, element.getBoundingClientRect());
   };
   const isFilteredAway = (style) => {
-    const opacity = /\bopacity\(([\d.]+)(%?)\)/.exec(style.filter);
-    if (opacity && parseFloat(opacity[1]) / (opacity[2] ? 100 : 1) < colours.LEAST_ALPHA) return true;
+    if (/url\(/.test(style.filter)) return true;
     const blur = /\bblur\(([\d.]+)px\)/.exec(style.filter);
     if (blur && parseFloat(blur[1]) >= MUCH_BLUR) return true;
     const mask = style.maskImage || style.webkitMaskImage || "none";
     if (mask !== "none") {
+      // What an address or several images leave cannot be told.
+      const composite = style.maskComposite || "add";
+      if (/url\(/.test(mask) || /exclude|subtract/.test(composite)) return true;
+      if (/luminance/.test(style.maskMode || "") && colours.coloursOf(mask).every((c) => Math.max(...c.slice(0, 3)) < 26)) return true;
+      if (/^linear-gradient\(to right, rgba\(0, 0, 0, 0\) 100%/.test(mask)) return true;
       const sizes = numbers(style.maskSize || style.webkitMaskSize || "");
       if (sizes.some((size) => parseFloat(size) <= LEAST_PIXELS)) return true;
       const places = numbers(style.maskPosition || style.webkitMaskPosition || "");
@@ -82,10 +105,49 @@
     if (/^matrix/.test(style.transform)) matrix.multiplySelf(new DOMMatrix(style.transform));
     return matrix.m44 <= 0 || (style.backfaceVisibility === "hidden" && matrix.m33 < 0 && !around.canTurn);
   };
-  const fadesIn = (style) =>
-    style.animationName !== "none" || style.transitionDuration.split(",").some((time) => parseFloat(time) > 0);
+  const isSheared = (style) => {
+    if (!/^matrix\(/.test(style.transform)) return false;
+    const { a, b, c, d } = new DOMMatrix(style.transform);
+    const square = a * a + b * b + c * c + d * d, area = Math.abs(a * d - b * c);
+    return area / Math.sqrt(square) < 0.05 && square > 1;
+  };
+  const opacityOf = (filter) => {
+    let left = 1;
+    for (const [, amount, sign] of filter.matchAll(/\bopacity\(([\d.]+)(%?)\)/g)) left *= parseFloat(amount) / (sign ? 100 : 1);
+    return left;
+  };
+  // Lighter, darker or inverted, as a filter makes a colour; other filters leave black and white as they are.
+  const filtered = (colour, filter) => {
+    let parts = colour.slice(0, 3).map((part) => part / 255);
+    for (const [, name, written, sign] of filter.matchAll(/(brightness|contrast|invert)\(([\d.]+)(%?)\)/g)) {
+      const amount = parseFloat(written) / (sign ? 100 : 1);
+      const change = {
+        brightness: (part) => part * amount,
+        contrast: (part) => (part - 0.5) * amount + 0.5,
+        invert: (part) => part * (1 - 2 * amount) + amount,
+      }[name];
+      parts = parts.map((part) => Math.min(Math.max(change(part), 0), 1));
+    }
+    return [...parts.map((part) => 255 * part), colour[3]];
+  };
+  const isFilteredInto = (style, place, around) => {
+    if (style.filter === "none" || !place.backdrop || !around.backdrop) return false;
+    const fill = colours.parse(style.webkitTextFillColor || style.color);
+    const isPainted = colours.parse(style.backgroundColor)[3] > 0 || style.backgroundImage !== "none";
+    const behind = isPainted ? filtered(place.backdrop, style.filter) : around.backdrop;
+    return colours.canBeToldApart(fill, place.backdrop) && !colours.canBeToldApart(filtered(fill, style.filter), behind);
+  };
+  const frameShows = (frame) => frame.opacity === undefined || parseFloat(frame.opacity) >= colours.LEAST_ALPHA;
+  const fadesIn = (element, style) =>
+    element.getAnimations().some((animation) => animation.playState !== "finished"
+      && animation.effect.getKeyframes().some(frameShows))
+    || style.transitionDuration.split(",").some((time) => parseFloat(time) > 0);
 
   const backdropWithin = (style, around) => {
+    const shadow = /inset/.test(style.boxShadow) ? numbers(style.boxShadow.replace(/rgba?\([^)]*\)/g, "")) : [];
+    const shades = shadow.length === 4 && parseFloat(shadow[3]) >= 20 ? colours.coloursOf(style.boxShadow) : [];
+    if (/fill/.test(style.borderImageSlice)) shades.push(...colours.coloursOf(style.borderImageSource));
+    if (shades.length && shades.every((shade) => shade[3] === 1 && String(shade) === String(shades[0]))) return shades[0];
     if (style.backgroundImage !== "none") {
       const stops = /url\(/.test(style.backgroundImage) ? [] : colours.coloursOf(style.backgroundImage);
       const isOne = stops.length > 0 && stops.every((stop) => String(stop) === String(stops[0]));
@@ -178,7 +240,12 @@
     if (parseFloat(style.letterSpacing) <= -parseFloat(style.fontSize)) return false;
     if ((style.webkitTextSecurity || "none") !== "none") return false;
     const fill = colours.parse(style.webkitTextFillColor || style.color);
-    const isCutOut = style.backgroundClip === "text" || style.webkitBackgroundClip === "text";
+    const stroke = parseFloat(style.webkitTextStrokeWidth) || 0;
+    const isThick = stroke >= 0.2 * parseFloat(style.fontSize) && !style.paintOrder.startsWith("stroke");
+    const line = colours.parse(style.webkitTextStrokeColor);
+    if (isThick && place.backdrop && !colours.canBeToldApart(line, place.backdrop)) return false;
+    const isCutOut = /\btext\b/.test(style.backgroundClip || style.webkitBackgroundClip)
+      && (style.backgroundImage !== "none" || colours.parse(style.backgroundColor)[3] > 0);
     if (!isCutOut) {
       if (fill[3] < colours.LEAST_ALPHA) return false;
       if (place.backdrop && !colours.canBeToldApart(fill, place.backdrop)) return false;
@@ -193,9 +260,12 @@
     const view = element.ownerDocument.defaultView;
     const style = view.getComputedStyle(element);
     if (style.display === "none" || style.contentVisibility === "hidden") return;
-    const opacity = around.opacity * (fadesIn(style) || lenient ? 1 : parseFloat(style.opacity));
+    const own = fadesIn(element, style) || lenient ? 1 : parseFloat(style.opacity);
+    const opacity = around.opacity * own * opacityOf(style.filter);
     if (opacity < colours.LEAST_ALPHA || isFilteredAway(style) || isTurnedAway(style, around)) return;
-    if (isClippedAway(element, style)) return;
+    if (isClippedAway(element, style) || isSheared(style) || (style.offsetPath || "none") !== "none") return;
+    if (["TD", "TH"].includes(element.tagName) && element.getBoundingClientRect().width < LEAST_PIXELS) return;
+    if (style.lineHeight === "0px" && style.overflowY === "auto" && element.clientHeight < LEAST_PIXELS) return;
     const place = {
       opacity,
       perspective: parseFloat(style.perspective),
@@ -205,6 +275,7 @@
       isFixed: around.isFixed || style.position === "fixed",
       isScrolled: around.isScrolled || SCROLLS.has(style.overflowX) || MOVING.test(element.getAttribute("class") || ""),
     };
+    if (isFilteredInto(style, place, around)) return;
     verdicts.set(element, true);
     for (const child of childrenOf(element)) {
       if (child.nodeType === Node.TEXT_NODE) {
