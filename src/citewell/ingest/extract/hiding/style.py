@@ -29,7 +29,11 @@ from citewell.ingest.extract.hiding.geometry import (
 )
 from citewell.ingest.extract.hiding.shapes import is_clipped_away
 from citewell.ingest.extract.hiding.transforms import is_transformed_away, shrinking
-from citewell.ingest.extract.hiding.unknown import is_beyond_evaluation, with_environment
+from citewell.ingest.extract.hiding.unknown import (
+    closing,
+    is_beyond_evaluation,
+    with_environment,
+)
 from citewell.ingest.extract.hiding.values import (
     ROOT_FONT_PIXELS,
     WINDOW_HEIGHT,
@@ -311,7 +315,7 @@ def _gradient_colour(image: str) -> Colour | None:
 def _without_variables(value: str, variables: Mapping[str, str]) -> str:
     for _ in range(_MAX_SUBSTITUTIONS):
         match = _VARIABLE.search(value)
-        end = None if match is None else _closing(value, match.end())
+        end = None if match is None else closing(value, match.end())
         if match is None or end is None:
             break
         fallback = value[match.end() : end].lstrip()
@@ -324,13 +328,3 @@ def _without_variables(value: str, variables: Mapping[str, str]) -> str:
         if len(value) > _MAX_VALUE_CHARACTERS:
             return ""
     return with_environment(value) if "env(" in value else value
-
-
-def _closing(value: str, start: int) -> int | None:
-    """Return where the parenthesis is closed that is open at `start`."""
-    depth = 1
-    for at in range(start, len(value)):
-        depth += {"(": 1, ")": -1}.get(value[at], 0)
-        if not depth:
-            return at
-    return None

@@ -38,7 +38,7 @@ _MAX_RULES = 4_000
 _MAX_NESTING = 8
 _MAX_FRAMES = 100
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,9})?")
-_IMPORT = re.compile(r"@import\s+(?!(?:url\(\s*)?[\"']?data:)", re.IGNORECASE)
+_IMPORT = re.compile(r"@import\s++(?!(?:url\(\s*+)?[\"']?data:)", re.IGNORECASE)
 _CONDITIONAL: Mapping[str, Callable[[Node], bool]] = {
     "media": lambda rule: holds_on_screen(as_css(rule.prelude).strip()),
     "supports": lambda rule: is_supported(rule.prelude),

@@ -24,10 +24,10 @@ _ALWAYS = (
 ).split()
 _WHERE_CLIPPED = ("height", "width", "max-height", "max-width", "grid-template-rows")
 _WHERE_PLACED = ("left", "right", "top", "bottom")
-_COLOUR_FUNCTION = re.compile(r"(?:color-mix|contrast-color|device-cmyk|color)\(")
 _MASKS = re.compile(r"url\(|element\(|paint\(|cross-fade\(|exclude|subtract|xor")
 _KNOWN_ENVIRONMENT = ("safe-area-inset-", "keyboard-inset-", "titlebar-area-")
-_ENVIRONMENT = re.compile(r"(?<![\w-])env\(\s*([\w-]+)[^(),]*(?:,([^()]*))?\)")
+_ENVIRONMENT = re.compile(r"(?<![\w-])env\(\s*+([\w-]++)")
+_MOST_ENVIRONMENTS = 5
 
 
 def is_browser_only(value: str) -> bool:
@@ -59,12 +59,24 @@ def is_beyond_evaluation(declared: Mapping[str, str], *, clips: bool) -> bool:
 
 def with_environment(value: str) -> str:
     """Return a value with `env()` as on a window without a notch; empty where it has none."""
-    for _ in range(5):
+    for _ in range(_MOST_ENVIRONMENTS):
         match = _ENVIRONMENT.search(value)
-        if match is None:
+        end = None if match is None else closing(value, match.end())
+        if match is None or end is None:
             break
-        inside = "0px" if match[1].startswith(_KNOWN_ENVIRONMENT) else match[2]
-        if inside is None:
+        known = match[1].startswith(_KNOWN_ENVIRONMENT)
+        _, comma, fallback = value[match.end() : end].partition(",")
+        if not known and not comma:
             return ""
-        value = f"{value[: match.start()]}{inside.strip()}{value[match.end() :]}"
+        value = f"{value[: match.start()]}{'0px' if known else fallback.strip()}{value[end + 1 :]}"
     return value
+
+
+def closing(value: str, start: int) -> int | None:
+    """Return where the parenthesis is closed that is open at `start`."""
+    depth = 1
+    for at in range(start, len(value)):
+        depth += {"(": 1, ")": -1}.get(value[at], 0)
+        if not depth:
+            return at
+    return None

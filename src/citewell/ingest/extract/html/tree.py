@@ -41,7 +41,7 @@ _ACTION = re.compile(
 )
 # Where a page says that it is XHTML.
 # What a script on a server says to the server, in pages that were saved from it: man2html.
-_SENT_HEADER = re.compile(r"\s*content-type: ?text/html[^\n]*", re.IGNORECASE)
+_SENT_HEADER = re.compile(r"\A\s*+content-type: ?text/html[^\n]*", re.IGNORECASE)
 _OPENING_CHARACTERS = 2_000
 _VOID_TAGS = frozenset({"br", "hr", "img", "wbr", "source"})
 _CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
