@@ -239,3 +239,54 @@ def test_old_pages_of_rdoc_have_a_section_for_each_method() -> None:
 
     assert page.text.endswith("**wade(depth)**\n\nWades.\n")
     assert (page.sections[-1].heading, page.sections[-1].anchor) == ("wade", "method-M1")
+
+
+def test_numbers_beside_the_links_of_contents_leave_with_them() -> None:
+    names = ("name", "usage", "files")
+    items = "".join(
+        f"<div class='n'>{place}.</div><div><a href='#{name}'>{name.upper()}</a></div>"
+        for place, name in enumerate(names, 1)
+    )
+    sections = "".join(
+        f"<a name='{name}'></a><h2>{name.upper()}</h2><p>What is to be said of the {name}.</p>"
+        for name in names
+    )
+    phrases = items.replace("<div><a", "<div>of the <a")
+
+    assert body(f"<div>{items}</div>{sections}").startswith("## NAME\n")
+    assert body(f"<div>{phrases}</div>{sections}").startswith("1.\n\nof the NAME")
+
+
+def test_a_member_that_is_named_as_a_part_of_a_page_is_no_such_part() -> None:
+    html = f"""<h1>Nest</h1><p>{_LONG}</p><div id="attribute-i-show_active_breadcrumbs">
+    <div><span>show_active_breadcrumbs</span></div><p>Turns on the breadcrumbs</p></div>"""
+
+    assert "Turns on the breadcrumbs" in body(html)
+
+
+def test_a_table_with_marks_beside_each_link_is_no_menu_though_the_page_is_in_it() -> None:
+    rows = "".join(
+        f"<tr><td><a href='{name}.html'>attribute {name}</a></td><td>x</td><td>{name}</td></tr>"
+        for name in (f"n{number}" for number in range(30))
+    )
+    html = f"<h1>n7</h1><p>{_LONG}</p><table class='table'>{rows}</table>"
+
+    assert "attribute n29" in extracted(html, url="https://example.org/n7.html").text
+
+
+def test_a_row_of_cells_over_a_page_that_stands_in_it_leaves_the_text() -> None:
+    row = """<table width="100%"><tr><th><a href="index.html">Main of it</a><th>
+    <a href="news.html">News of it</a><th><a href="doc.html">Doc of it</a> |
+    <a href="state.html">State of it</a><td><i>fen-rnd</i></table>"""
+    html = f"{row}<h1>Documentation</h1><p>{_LONG}</p>"
+
+    assert "News" not in extracted(html, url="https://example.org/doc.html").text
+    assert "News" in extracted(html, url="https://example.org/other.html").text
+
+
+def test_a_cell_that_is_called_the_sidebar_leaves_the_text() -> None:
+    items = "".join(f"<li><a href='{n}.html'>Tutorial {n}</a></li>" for n in "abc")
+    html = f"""<table class="layout"><tr><td class="sidebar"><p>Navigation menu</p><ul>{items}</ul>
+    </td><td><h1>Annotated</h1><p>{_LONG}</p></td></tr></table>"""
+
+    assert body(html) == f"# Annotated\n\n{_LONG}\n"

@@ -211,3 +211,29 @@ def test_an_only_heading_without_a_word_of_the_title_names_the_page() -> None:
     assert extracted(html, url="https://example.org/fen.html").title == (
         "Contributing patches – Fenclient."
     )
+
+
+def test_a_heading_that_says_more_than_the_start_of_the_title_is_the_title() -> None:
+    html = """<title>Index — Fens 1.4 documentation</title><h1>Index – C</h1>
+    <ul><li><a href="api.html#cattail">cattail() (in module fens)</a></li></ul>"""
+
+    assert extracted(html, url="https://example.org/genindex-C.html").title == "Index – C"
+
+
+def test_a_listing_of_javadoc_is_named_by_its_address() -> None:
+    html = """<title>Source code</title><body><main><pre><span class="source-line-no">001</span>
+package org.fen;
+public class Nest {}</pre></main></body>"""
+
+    page = extracted(html, url="https://example.org/src-html/org/fen/Nest.html")
+
+    assert page.title == "Nest – Source code"
+
+
+def test_a_heading_that_is_the_name_in_the_address_names_the_page() -> None:
+    html = """<title>Fen-7.3 Command Reference</title><h1><img src="t.gif" alt="Fen Layout 7.3"></h1>
+    <h2>polygon</h2><hr>Generate polygons from the command line.<h3>Usage</h3><p>polygon x y</p>"""
+
+    page = extracted(html, url="https://example.org/docs/polygon.html")
+
+    assert page.title == "polygon – Fen-7.3 Command Reference"

@@ -128,6 +128,8 @@ class BlockRenderer:
             return [self._continued(render_tex_container(element))]
         if "fragment" in element.names and is_code_box(element):
             return [*self._pre(element), *render_tooltips(element, self)]
+        if element.tag == "div" and element.has_class("verbatim") and not element.has_block:
+            return self._pre(element)
         if element.names and element.has_class(*_SIGNATURE_CLASSES.get(element.tag, ())):
             return self._signature(element)
         if "caption" in element.names and _is_figure(element):

@@ -94,6 +94,8 @@ _NAMES_OF_TEXT = frozenset(
 )
 _BARS = frozenset({"navbar", "topbar", "sidebar", "menubar", "footer", "sitefooter"})
 _NAMES_APART = _NAMES - {"menu", "submenu"}
+_MOST_WORDS_OF_NAME = 4
+_MIN_COLUMN_LINKS = 3
 _SENTENCE_CHARACTERS = 80
 # A link, space, and what is said of it.
 _MENU_COLUMNS = 3
@@ -157,7 +159,7 @@ def is_furniture(element: Element, measure: Measure) -> bool:
             "aside",
         ):
             return _is_frame(element, measure, role=role)
-        if element.tag in _HOLDER_TAGS and element.names and _is_named(element, measure):
+        if element.names and _is_called_so(element, measure):
             return True
     elif element.tag in ("footer", "header", "aside"):
         return _is_frame(element, measure, role=None)
@@ -297,6 +299,20 @@ def _is_named(element: Element, measure: Measure) -> bool:
     return _has_name(element.names, _NAMES_APART if _follows_text(element) else _NAMES)
 
 
+def _is_called_so(element: Element, measure: Measure) -> bool:
+    if element.tag == "td":
+        return _is_named_column(element, measure)
+    return element.tag in _HOLDER_TAGS and _is_named(element, measure)
+
+
+def _is_named_column(cell: Element, measure: Measure) -> bool:
+    """Return whether a cell that lays out the page is called its sidebar, and is mostly links."""
+    if measure.holds_content or measure.links < _MIN_COLUMN_LINKS:
+        return False
+    is_linked = measure.link_share > _LEAST_MENU_SHARE
+    return is_linked and _has_name(cell.attribute("class").lower(), _SURE_NAMES)
+
+
 def _is_menu_of_sections(element: Element) -> bool:
     """Return whether a table lists the sections below, with a column to say more: texi2html's."""
     if element.tag != "table" or not element.has_class("menu"):
@@ -356,8 +372,9 @@ def _is_headed_by_id(element: Element) -> bool:
 @lru_cache(maxsize=8_192)
 def _has_name(names: str, wanted: frozenset[str]) -> bool:
     for name in names.split():
-        words = name.replace("_", "-").rstrip("-0123456789").rsplit("-", 2)
-        if name.startswith(_LAYOUT_PREFIXES):
+        words = name.replace("_", "-").rstrip("-0123456789").split("-")
+        # RDoc's "attribute-i-show_active_breadcrumbs" is of a member that is called so.
+        if name.startswith(_LAYOUT_PREFIXES) or len(words) > _MOST_WORDS_OF_NAME:
             continue
         if words[-1] in wanted or "".join(words[-2:]) in wanted:
             return True

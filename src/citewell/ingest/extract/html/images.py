@@ -39,10 +39,14 @@ def image_reference(image: Element) -> str:
 def picture_name(link: Element) -> str:
     """Return what the picture in a link is called: an arrow is called "Next", or its file is."""
     picture = link.find("img")
-    if picture is None:
-        return ""
-    file = picture.attribute("src").rpartition("/")[2]
-    return picture.attribute("alt") or file.partition(".")[0]
+    return (picture.attribute("alt") if picture is not None else "") or file_of_picture(link)
+
+
+def file_of_picture(link: Element) -> str:
+    """Return the name of the file of the picture in a link, without its ending."""
+    picture = link.find("img")
+    file = picture.attribute("src").rpartition("/")[2] if picture is not None else ""
+    return file.partition(".")[0]
 
 
 def _lazy_source(image: Element) -> str:

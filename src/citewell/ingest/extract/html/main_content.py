@@ -248,7 +248,11 @@ def _is_contents(
     if element.tag not in CONTENTS_TAGS or own.links < (1 if is_named else _MIN_CONTENTS_LINKS):
         return False
     least = _NAMED_CONTENTS_SHARE if is_named else _CONTENTS_SHARE
-    if own.has_code or own.prose or own.local < least * (own.characters - own.titled):
+    said = own.characters - own.titled
+    if own.has_code or own.prose or own.local < _NAMED_CONTENTS_SHARE * said:
+        return False
+    if own.local < least * said and any(map(str.isalpha, text_outside_links(element))):
+        # Beside their links, the entries of contents have numbers.
         return False
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.html.images import picture_name
+from citewell.ingest.extract.html.images import file_of_picture, picture_name
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
@@ -176,6 +176,9 @@ def _is_beside_another_cell(element: Element) -> bool:
 
 def _relates(link: Element) -> bool:
     relations = (link.attributes.get("rel") or "").lower().split()
+    if not link.text().strip() and not _RELATIONS.isdisjoint(_words(file_of_picture(link))):
+        # "next.png", whatever the page that it leads to is called.
+        return True
     if link.has_class("qindex", "qindexhl"):
         # Doxygen's, to its lists.
         return True

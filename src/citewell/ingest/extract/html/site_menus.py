@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _TREE_SHARE = 0.7
+_TABLE_SHARE = 0.95
 # A list "see also" may name the page itself; one as long as this is no such list.
 _MIN_TREE_LINKS = 25
 _MIN_MARKED_LINKS = 5
@@ -26,6 +27,8 @@ _CURRENT = re.compile(
 _MIN_BAR_LINKS = 4
 _BAR_TAGS = frozenset("p div center td".split())
 _MAX_NODES = 80
+# In a row of cells, the name of the site can stand beside them.
+_ROW_SHARE = 0.6
 _BETWEEN_LINKS = re.compile(r"[\s|·•/\[\]:,-]*")
 
 
@@ -40,9 +43,8 @@ def trees_of_the_site(
     is_opening = True
     for element in document.elements:
         is_opening = is_opening and not _is_said(element, measures[element])
-        around = element.parent
-        if is_opening and around is not None and _is_own_link(element, links) and _is_bar(around):
-            trees.add(around)
+        if is_opening and _is_own_link(element, links):
+            trees.update(_bars_around(element, measures))
         least = _least_tree_links(element, links)
         if least is None:
             continue
@@ -50,6 +52,9 @@ def trees_of_the_site(
         for above in (element, *element.ancestors()):
             own = measures[above]
             if own.holds_content or own.link_share < _TREE_SHARE:
+                break
+            if own.is_table and own.link_share < _TABLE_SHARE:
+                # Marks beside each link: a table of what the links are.
                 break
             leads_away = own.links >= least and 2 * own.local < own.linked
             if above.tag in CONTENTS_TAGS and leads_away:
@@ -81,6 +86,20 @@ def _is_said(element: Element, own: Measure) -> bool:
     if element.tag in HEADING_TAGS:
         return own.characters > 0
     return own.prose > 0 and not element.has_block
+
+
+def _bars_around(link: Element, measures: dict[Element, Measure]) -> list[Element]:
+    """Return the line of links, or the row of cells with links, in which a link stands."""
+    around = link.parent
+    if around is not None and _is_bar(around):
+        return [around]
+    table = next((above for above in link.ancestors() if above.tag == "table"), None)
+    own = measures.get(table) if table is not None else None
+    if table is None or own is None or own.holds_content or own.links < _MIN_BAR_LINKS:
+        return []
+    if own.link_share < _ROW_SHARE or own.size > _MAX_NODES:
+        return []
+    return [table] if sum(below.tag == "tr" for below in table.walk()) == 1 else []
 
 
 def _is_bar(element: Element) -> bool:

@@ -66,7 +66,7 @@ def choose_title(
     `named` is the line that the page calls its title, or "".
     """
     title = metadata.title if re.search(r"[^\W\d_]", metadata.title) else ""
-    part = _part_of_list(canonical, url)
+    part = _part_of_list(canonical, title, url)
     if part and title:
         return f"{part} – {title}"
     own = named or _manual_name(canonical, title)
@@ -80,7 +80,8 @@ def choose_title(
     if not is_article:
         is_site_title |= _is_title_of_site(title, all_headings, url)
         is_named = is_site_title and not (len(headings) > 1 and _opens_with_text(canonical))
-        own = first if is_named else _name_beside(title, headings, all_headings, url)
+        own = _heading_in_address(all_headings, title, url)
+        own = own or (first if is_named else _name_beside(title, headings, all_headings, url))
         own = own or ("" if all_headings else _bold_opening(canonical.text))
     beside = _before_title(own, title)
     if beside:
@@ -99,6 +100,14 @@ def _before_title(own: str, title: str) -> str:
     if is_release or _says_whose_end(own, title) or not _shares_words(own, title):
         return f"{own} – {title}"
     return ""
+
+
+def _heading_in_address(all_headings: Sequence[str], title: str, url: str) -> str:
+    """Return the heading that is the page's name in its address, where the title lacks it."""
+    name = _plain(_name_in_address(url))
+    if not name or name in _plain(title):
+        return ""
+    return next((each for each in all_headings[:_OPENING_SECTIONS] if _plain(each) == name), "")
 
 
 def _name_beside(title: str, headings: Sequence[str], all_headings: Sequence[str], url: str) -> str:
@@ -179,8 +188,13 @@ def _manual_name(canonical: CanonicalText, title: str) -> str:
     return names.group(1) if names is not None and first not in title.lower() else ""
 
 
-def _part_of_list(canonical: CanonicalText, url: str) -> str:
-    """Return which part of a list a page of Doxygen is, by its address: "func d", "enum"."""
+def _part_of_list(canonical: CanonicalText, title: str, url: str) -> str:
+    """Return which part of a list a page of Doxygen is, by its address: "func d", "enum".
+
+    So is the class whose listing a page of Javadoc is.
+    """
+    if title == "Source code" and not any(section.heading for section in canonical.sections):
+        return _name_in_address(url)
     part = _DOXYGEN_LIST.fullmatch(_name_in_address(url))
     if part is None or any(section.level in (1, 2) for section in canonical.sections):
         return ""
@@ -228,8 +242,12 @@ def _repeated_heading(
             further = all_headings[all_headings.index(own) + 1 :] if own in all_headings else []
             return _own_heading(own, further, parts) or _named_after(own, further, title) or own
     is_vague = len(title.split()) == 1 and "." not in title
-    if is_vague and len(headings) == 1 and not ranked and not is_article:
-        return headings[0]
+    if len(headings) == 1 and not ranked and not is_article:
+        own = headings[0]
+        # "Index – C" under "Index — Fens".
+        is_longer = bool(parts[0]) and _plain(own).startswith(parts[0])
+        if is_vague or (is_longer and len(own) <= _FIRST_LINE_CHARACTERS):
+            return own
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 

@@ -40,6 +40,7 @@ _ACTION = re.compile(
     re.IGNORECASE,
 )
 # Where a page says that it is XHTML.
+_PANEL, _END_OF_PANEL = "<!--Navigation Panel-->", "<!--End of Navigation Panel-->"
 # What a script on a server says to the server, in pages that were saved from it: man2html.
 _SENT_HEADER = re.compile(r"\A\s*+content-type: ?text/html[^\n]*", re.IGNORECASE)
 _OPENING_CHARACTERS = 2_000
@@ -67,7 +68,7 @@ def parse_document(html: str, *, is_rendered: bool = False) -> Document:
     A rendered page holds nothing hidden any more.
     """
     # With scripting on, <noscript> holds text that no reader sees, but for image fallbacks.
-    closed = _close_tags(html)
+    closed = _mark_panels(_close_tags(html))
     parsed = LexborHTMLParser(closed.encode("utf-8", "replace"), scripting=True)
     if not is_rendered:
         remove_hidden(parsed, closed)
@@ -104,6 +105,13 @@ def _list_frames(parsed: LexborHTMLParser, body: Element, elements: list[Element
     for item in items:
         item.parent = frames
     elements.extend([frames, *frames.walk()])
+
+
+def _mark_panels(html: str) -> str:
+    """Put what latex2html says to be its navigation, in comments, into an element that says so."""
+    if html.count(_PANEL) != html.count(_END_OF_PANEL):
+        return html
+    return html.replace(_PANEL, "<nav>").replace(_END_OF_PANEL, "</nav>")
 
 
 def _close_tags(html: str) -> str:
