@@ -1,6 +1,9 @@
 """HTML: what generators write out of place, glued together or twice, reads as on the page."""
 
+import pytest
 from tests.ingest.fetched import body, extracted
+
+from citewell.core.errors import EmptyPage
 
 _LONG = "Words that make this paragraph long enough to be taken for the text of the page."
 
@@ -178,3 +181,15 @@ def test_what_a_script_said_to_its_server_is_no_text() -> None:
     <h1>heronctl</h1><p>Feeds the herons of a marsh, three fish a day.</p></body>"""
 
     assert extracted(html).text.startswith("# heronctl\n")
+
+
+def test_elements_of_xml_that_are_closed_in_themselves_hold_nothing() -> None:
+    page = """<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html>
+    <html xmlns="http://www.w3.org/1999/xhtml"><head><title>wade</title>
+    <script type="text/javascript" src="MathJax.js"/></head><body><header/>
+    <div class="titlepage"/><h1>wade</h1><p>Wades to the depth<br/>that is given.</p></body></html>"""
+
+    assert extracted(page, url="https://example.org/wade.xhtml").text.startswith("# wade\n\nWades")
+    # Sent as HTML, a browser shows nothing of it.
+    with pytest.raises(EmptyPage):
+        extracted(page, url="https://example.org/wade.html")

@@ -237,3 +237,16 @@ def test_a_heading_that_is_the_name_in_the_address_names_the_page() -> None:
     page = extracted(html, url="https://example.org/docs/polygon.html")
 
     assert page.title == "polygon – Fen-7.3 Command Reference"
+
+
+def test_a_line_that_begins_the_name_of_the_site_is_not_the_title() -> None:
+    html = """<title>fenBackup - Frequent Questions</title>
+    <meta property="og:site_name" content="fenBackup - Reliable Fens">
+    <div class="head"><div class="name">fenBackup</div><div class="sub">Frequent Questions</div></div>
+    <div>What is to be done where a heron does not come back in the evening?</div>
+    <pre>fenbackup --wait</pre>"""
+
+    page = extracted(html)
+
+    assert page.title == "fenBackup - Frequent Questions"
+    assert "# Frequent Questions" in page.text

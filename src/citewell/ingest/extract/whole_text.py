@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.html.blocks import BlockRenderer
-from citewell.ingest.extract.html.tree import parse_document
+from citewell.ingest.extract.html.tree import is_sent_as_xml, parse_document
 from citewell.ingest.extract.links import LinkResolver
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def extract_whole_text(fetched: FetchedPage) -> str:
     """
     if fetched.kind != "html":
         return extract_page(fetched).text
-    document = parse_document(fetched.text, is_rendered=fetched.rendered)
+    is_xml = is_sent_as_xml(fetched.final_url)
+    document = parse_document(fetched.text, is_rendered=fetched.rendered, is_xml=is_xml)
     writer = CanonicalWriter()
     blocks = BlockRenderer(writer, LinkResolver(fetched.final_url)).blocks(document.body)
     return writer.finish(join_blocks(blocks)).text

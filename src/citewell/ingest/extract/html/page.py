@@ -20,7 +20,7 @@ from citewell.ingest.extract.html.metadata import parse_metadata
 from citewell.ingest.extract.html.screen import read_screen
 from citewell.ingest.extract.html.stray_markup import put_in_place
 from citewell.ingest.extract.html.title import choose_title, repeats_title
-from citewell.ingest.extract.html.tree import parse_document
+from citewell.ingest.extract.html.tree import is_sent_as_xml, parse_document
 from citewell.ingest.extract.html.widgets import lay_out_widgets
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.page_name import name_of
@@ -77,7 +77,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     Raises:
         EmptyPage: no text that a reader could see.
     """
-    document = parse_document(fetched.text, is_rendered=fetched.rendered)
+    is_xml = is_sent_as_xml(fetched.final_url)
+    document = parse_document(fetched.text, is_rendered=fetched.rendered, is_xml=is_xml)
     screen = read_screen(
         document.body, generator=_generator(document.parsed), hidden=_hidden_names(document.parsed)
     )
@@ -89,7 +90,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     content = find_main_content(document, links)
     _drop_repeated_title(content.element)
     is_site_title = _is_site_title(metadata, content)
-    named = _make_title_a_heading(content.element, "" if is_site_title else metadata.title)
+    repeated = "" if is_site_title else metadata.title
+    named = _make_title_a_heading(content.element, repeated, metadata.site_name)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
     )
@@ -148,7 +150,7 @@ def _drop_repeated_title(root: Element) -> None:
         headings[0].remove()
 
 
-def _make_title_a_heading(root: Element, title: str) -> str:
+def _make_title_a_heading(root: Element, title: str, site_name: str) -> str:
     """Make the line that repeats the page's title its heading, where it stands before any other.
 
     So is one whose class says that it is the title, whose words are returned; "" for none.
@@ -166,7 +168,8 @@ def _make_title_a_heading(root: Element, title: str) -> str:
             continue
         is_named = _is_named_title(element, root)
         is_repeated = is_first and title and repeats_title(words, title)
-        if is_named or (is_repeated and not _is_site_name(element, words, title)):
+        is_site = title != words and site_name.startswith(words)
+        if is_named or (is_repeated and not is_site and not _is_site_name(element, words, title)):
             element.tag = "h1"
             return _without_labels(element) if is_named else ""
     return ""

@@ -35,6 +35,7 @@ _SELF_CLOSED_HOLDER = re.compile(
     r"(\s[^<>]*)?/>",
     re.IGNORECASE,
 )
+_SELF_CLOSED = re.compile(r"<([a-zA-Z][\w:-]{0,40})((?:\s[^<>]*)?)/>")
 _ACTION = re.compile(
     r"(?:search|copy|copied|menu|close|open|show|hide|expand|collapse|toggle|ask|try|share|follow)\b",
     re.IGNORECASE,
@@ -62,13 +63,18 @@ class Document:
     """Every element of the body in document order, the body first."""
 
 
-def parse_document(html: str, *, is_rendered: bool = False) -> Document:
+def is_sent_as_xml(url: str) -> bool:
+    """Return whether servers send a file of this name as XML, as which browsers then read it."""
+    return url.partition("?")[0].partition("#")[0].lower().endswith((".xhtml", ".xht"))
+
+
+def parse_document(html: str, *, is_rendered: bool = False, is_xml: bool = False) -> Document:
     """Parse as a browser would and keep what its reader could see.
 
-    A rendered page holds nothing hidden any more.
+    A rendered page holds nothing hidden any more. In XML every element can be closed in itself.
     """
     # With scripting on, <noscript> holds text that no reader sees, but for image fallbacks.
-    closed = _mark_panels(_close_tags(html))
+    closed = _mark_panels(_close_tags(html, is_xml=is_xml and not is_rendered))
     parsed = LexborHTMLParser(closed.encode("utf-8", "replace"), scripting=True)
     if not is_rendered:
         remove_hidden(parsed, closed)
@@ -107,6 +113,11 @@ def _list_frames(parsed: LexborHTMLParser, body: Element, elements: list[Element
     elements.extend([frames, *frames.walk()])
 
 
+def _closed(tag: re.Match[str]) -> str:
+    name = tag.group(1)
+    return tag.group() if name.lower() in _VOID_TAGS else f"<{name}{tag.group(2)}></{name}>"
+
+
 def _mark_panels(html: str) -> str:
     """Put what latex2html says to be its navigation, in comments, into an element that says so."""
     if html.count(_PANEL) != html.count(_END_OF_PANEL):
@@ -114,8 +125,10 @@ def _mark_panels(html: str) -> str:
     return html.replace(_PANEL, "<nav>").replace(_END_OF_PANEL, "</nav>")
 
 
-def _close_tags(html: str) -> str:
+def _close_tags(html: str, *, is_xml: bool) -> str:
     """Close the tags that are closed in themselves, as XHTML allows and HTML does not."""
+    if is_xml:
+        return _SELF_CLOSED.sub(_closed, html)
     closed = _SELF_CLOSED_ANCHOR.sub(r"<a\1></a>", html)
     if "xhtml" not in closed[:_OPENING_CHARACTERS].lower():
         return closed
