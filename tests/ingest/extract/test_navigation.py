@@ -290,3 +290,15 @@ def test_a_cell_that_is_called_the_sidebar_leaves_the_text() -> None:
     </td><td><h1>Annotated</h1><p>{_LONG}</p></td></tr></table>"""
 
     assert body(html) == f"# Annotated\n\n{_LONG}\n"
+
+
+def test_a_table_of_words_some_of_which_are_explained_below_is_no_contents() -> None:
+    words = ("IGNORE", "JAVACODE", "LOOKAHEAD", "TOKEN", "SKIP")
+    cells = "".join(f"<td><b><a href='#{word}'>{word}</a></b></td>" for word in words)
+    below = "".join(
+        f"<p>\"<a name='{word}'>{word}</a>\" begins a production.</p>" for word in words
+    )
+    rows = f"<tr><td><b>EOF</b></td>{cells}</tr><tr>{cells}<td></td></tr>"
+    html = f"<h1>Grammar</h1><p>{_LONG}</p><table cellpadding='3'>{rows}</table>{below}"
+
+    assert "**EOF**" in body(html)

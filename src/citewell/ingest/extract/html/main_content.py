@@ -256,13 +256,19 @@ def _is_contents(
         return False
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False
-    if _are_phrases(element, own):
+    if _are_phrases(element, own) or (own.is_table and _has_unlinked_cell(element)):
         return False
     links = [below for below in element.walk() if below.tag == "a"]
     found = [target for link in links if (target := _repeated_target(link, targets)) is not None]
     # What leads back to what was said is an index of it.
     ahead = sum(places[target] > places[element] for target in found)
     return 2 * len(found) > len(links) and 2 * ahead >= len(found)
+
+
+def _has_unlinked_cell(table: Element) -> bool:
+    """Return whether a table says something beside links: it lists words, not what is below."""
+    words = collapse_spaces(text_outside_links(table)).strip(": ")
+    return any(map(str.isalpha, words)) and not _CONTENTS_TITLE.fullmatch(words)
 
 
 def _are_phrases(element: Element, own: Measure) -> bool:
