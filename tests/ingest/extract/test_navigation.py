@@ -191,6 +191,16 @@ def test_the_links_of_a_mail_archive_leave_the_message() -> None:
     assert extracted(html).text == f"# Re: frozen lid\n\n{_LONG}\n"
 
 
+def test_the_colophon_after_a_list_that_is_never_closed_leaves_it() -> None:
+    html = f"""<h1>FEN</h1><p>{_LONG}<h2>OPTIONS</h2><dl><dt>-s<dd>stand on one leg only
+    <dt>-w<dd>walk a few steps <hr>This document was created by <a href="i.html">man2html</a>,
+    using the manual pages.<br>Time: 10:19:50 GMT, April 20, 2026"""
+    kept = html.partition("<hr>")[0] + "<dt>Copyright<dd>© 2026 The Fen"
+
+    assert extracted(html).text.rstrip().endswith("walk a few steps")
+    assert extracted(kept).text.rstrip().endswith("© 2026 The Fen")
+
+
 def test_a_bar_of_arrows_leaves_the_text() -> None:
     arrows = "".join(
         f'<td><a href="{name}.html"><img src="{name}.png" alt="{name.title()}"></a></td>'

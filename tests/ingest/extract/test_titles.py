@@ -250,3 +250,17 @@ def test_a_line_that_begins_the_name_of_the_site_is_not_the_title() -> None:
 
     assert page.title == "fenBackup - Frequent Questions"
     assert "# Frequent Questions" in page.text
+
+
+def test_a_path_of_links_is_no_heading_and_the_way_in_a_title_is_kept() -> None:
+    html = """<title>FenLib - Documentation > C API</title>
+    <div><span><a href="../doc.html">Documentation</a></span><span>></span><a href="./">C API</a></div>
+    <div class="header"><div class="headertitle"><div class="title">fen.h File Reference</div></div></div>
+    <div class="contents"><p>The functions that read what is said of a fen in its log.</p></div>"""
+    plain = html.replace(' class="title"', "")
+
+    page = extracted(html, url="https://example.org/doc/api/fen_8h.html")
+
+    assert page.title == "fen.h File Reference – FenLib - Documentation > C API"
+    assert "# fen.h File Reference\n" in page.text
+    assert extracted(plain).title == "FenLib - Documentation > C API"

@@ -20,8 +20,8 @@ _RUNNING_HEAD_CHARACTERS = 120
 _OPENING_ELEMENTS = 4
 _LEGAL_HEADING = re.compile(r"copyright|licen[cs]|legal|authors?\b|credits", re.IGNORECASE)
 _HOLDERS = frozenset("div section article main center form body".split())
-# Of a table that only lays a page out.
-_LAYOUT = frozenset("table tbody tr td font".split())
+# Of a table that only lays a page out, and of a list that is never closed.
+_LAYOUT = frozenset("table tbody tr td font dl dd".split())
 
 
 def take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
@@ -79,7 +79,8 @@ def _is_under_heading(holder: Element, place: int) -> bool:
     """
     before = [node for node in holder.children[:place] if not isinstance(node, str) or node.strip()]
     if place == len(holder.children) or not before:
-        return False
+        # A description that is nothing else is that of the term before it.
+        return holder.tag == "dd" and not before
     headings = [
         (at, node)
         for at, node in enumerate(before)
@@ -94,7 +95,7 @@ def _is_under_heading(holder: Element, place: int) -> bool:
 def _is_colophon(node: Element | str, measures: dict[Element, Measure]) -> bool:
     if isinstance(node, str):
         return is_colophon_text(node)
-    return is_colophon(node, measures[node])
+    return node.tag not in ("dt", "dd") and is_colophon(node, measures[node])
 
 
 def _is_short(node: Element | str, measures: dict[Element, Measure]) -> bool:

@@ -15,7 +15,7 @@ from citewell.ingest.extract.html.colophon import take_out_colophon
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.furniture import is_furniture, is_never_text
 from citewell.ingest.extract.html.measures import Measure, measure
-from citewell.ingest.extract.html.named_sections import make_headings
+from citewell.ingest.extract.html.named_sections import calls_of, make_headings
 from citewell.ingest.extract.html.navigation_bar import text_outside_links
 from citewell.ingest.extract.html.prune import select, take_out
 from citewell.ingest.extract.html.site_menus import CONTENTS_TAGS, trees_of_the_site
@@ -218,7 +218,7 @@ def _take_out_contents(
     Return them, and whether lines that they name became the headings of a page without any.
     """
     places = {element: place for place, element in enumerate(root.walk())}
-    following = _following_blocks(root)
+    following, calls = _following_blocks(root), calls_of(root)
     targets = {
         anchor: _named_place(element, following)
         for element in places
@@ -228,7 +228,10 @@ def _take_out_contents(
     contents = [
         _innermost(element, measures)
         for element in select(
-            root, lambda element: _is_contents(element, measures[element], targets, places)
+            root,
+            lambda element: (
+                element not in calls and _is_contents(element, measures[element], targets, places)
+            ),
         )
     ]
     links = [link for element in contents for link in element.walk() if link.tag == "a"]

@@ -1,7 +1,8 @@
-"""Headings of pages that mark none: the lines that their table of contents leads to."""
+"""Headings of pages that mark none: the lines that their contents lead to; what is no contents."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.characters import letters_of
@@ -16,6 +17,8 @@ _LIST_TAGS = frozenset({"ul", "ol", "dl"})
 _LINE_TAGS = frozenset({"div", "p", "center"})
 _MIN_LINES = 2
 _LOWEST_LEVEL = 6
+_HEADING_CHARACTERS = 40
+_SYNOPSIS = re.compile(r"\W*(?:synopsis|usage|syntax)\W*", re.IGNORECASE)
 
 
 def make_headings(entries: Sequence[tuple[Element, Element]]) -> bool:
@@ -33,6 +36,18 @@ def make_headings(entries: Sequence[tuple[Element, Element]]) -> bool:
         for above in line.ancestors():
             above.has_heading = True
     return True
+
+
+def calls_of(root: Element) -> set[Element]:
+    """Return the paragraphs below a heading "Synopsis": their links to options are the call."""
+    calls: set[Element] = set()
+    is_below = False
+    for element in root.walk():
+        if element.tag in HEADING_TAGS:
+            is_below = bool(_SYNOPSIS.fullmatch(element.text_start(_HEADING_CHARACTERS)))
+        elif is_below and element.tag == "p":
+            calls.add(element)
+    return calls
 
 
 def _line_of(link: Element, place: Element) -> Element | None:

@@ -17,6 +17,7 @@ from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.mail_page import spread_messages
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import parse_metadata
+from citewell.ingest.extract.html.navigation_bar import text_outside_links
 from citewell.ingest.extract.html.screen import read_screen
 from citewell.ingest.extract.html.stray_markup import put_in_place
 from citewell.ingest.extract.html.title import choose_title, repeats_title
@@ -176,7 +177,10 @@ def _make_title_a_heading(root: Element, title: str, site_name: str) -> str:
 
 
 def _is_site_name(element: Element, words: str, title: str) -> bool:
-    """Return whether a line is the end of a longer title and a link to the start of the site."""
+    """Return whether a line is the end of a longer title and only leads to it, as a path does."""
+    links = [below for below in element.walk() if below.tag == "a" and below.attribute("href")]
+    if len(links) > 1 and not re.search(r"\w", text_outside_links(element)):
+        return True
     link = element.find("a")
     is_link = link is not None and collapse_spaces(link.text()) == words
     return is_link and title.endswith(words) and title != words

@@ -341,7 +341,8 @@ def _without_site_name(title: str, site_name: str, *, is_article: bool) -> str:
         if stripped and stripped != title:
             return stripped
     parts = _TITLE_SEPARATOR.split(title)
-    if len(parts) == 1:
+    if len(parts) == 1 or " > " in parts[-1]:
+        # What follows is the way to the page.
         return title
     # The site's name is the short part at the end; a short part at the start may be the subject.
     kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
