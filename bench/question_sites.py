@@ -126,6 +126,11 @@ SITES = {
             ("ffmpeg-doc", "usr/share/doc/ffmpeg/manual"),
             ("gnucash-docs", "usr/share/doc/gnucash-docs/gnucash-guide-en"),
             ("qemu-system-common", "usr/share/doc/qemu-system-common/system"),
+            # Those of winter_sites.jsonl.
+            ("putty-doc", "usr/share/doc/putty-doc"),
+            ("swig4.0-doc", "usr/share/doc/swig4.0-doc/Manual"),
+            ("erlang-doc", "usr/share/doc/erlang-doc/doc"),
+            ("libglib2.0-doc", "usr/share/gtk-doc/html/glib"),
         ),
         start=1,
     )

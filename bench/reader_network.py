@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from citewell.inference.byte_level_bpe import ByteLevelTokenizer
 from citewell.inference.hms_pack import MAGIC, Pack, open_pack
-from citewell.inference.span_reader import Window
+from citewell.inference.span_reader import QUESTION, Window
 
 Weights = dict[str, Tensor]
 """Tensors by the names they have in a pack."""
@@ -80,39 +80,104 @@ def first_weights(granite: Granite, *, layers: int) -> Weights:
     return {name: torch.tensor(array, requires_grad=True) for name, array in arrays.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Rows of tokens, padded to the longest, with what each of them is."""
+
+    ids: Tensor
+    kinds: Tensor
+    places: Tensor
+    mask: Tensor
+
+
+def lay_out(
+    rows: Sequence[Sequence[int]],
+    kinds: Sequence[npt.NDArray[np.int64]],
+    firsts: Sequence[int],
+) -> Tokens:
+    """Return the rows as tensors; the tokens of a row stand from its place in `firsts` on."""
+    shape = len(rows), max(map(len, rows))
+    ids, own_kinds = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+    mask = torch.zeros(shape, dtype=torch.bool)
+    for at, (row, kind) in enumerate(zip(rows, kinds, strict=True)):
+        ids[at, : len(row)] = torch.tensor(row)
+        own_kinds[at, : len(row)] = torch.from_numpy(kind)
+        mask[at, : len(row)] = True
+    places = torch.tensor(firsts)[:, None] + torch.arange(shape[1])
+    return Tokens(ids=ids, kinds=own_kinds, places=places, mask=mask)
+
+
 def score_windows(
-    granite: Granite, weights: Weights, windows: Sequence[Window], *, is_training: bool
+    granite: Granite,
+    weights: Weights,
+    questions: Sequence[Sequence[int]],
+    windows: Sequence[tuple[int, Window]],
+    *,
+    is_training: bool,
 ) -> list[Tensor]:
-    """Return the scores of each window's units, as one tensor a window."""
-    longest = max(len(window.ids) for window in windows)
-    ids = torch.zeros(len(windows), longest, dtype=torch.long)
-    kinds = torch.zeros_like(ids)
-    mask = torch.zeros(len(windows), 1, 1, longest, dtype=torch.bool)
-    for row, window in enumerate(windows):
-        length = len(window.ids)
-        ids[row, :length] = torch.tensor(window.ids)
-        kinds[row, :length] = torch.tensor(window.kinds)
-        mask[row, ..., :length] = True
-    hidden = granite.words[ids] + granite.places[:longest] + weights["kind_emb"][kinds]
-    hidden = _drop(_normalize(hidden, weights, "emb_ln"), is_training)
+    """Return the scores of the units of windows, each with the place of its question.
+
+    The question never looks at what follows, so that at work it goes through the layers once.
+    """
+    asked = lay_out(
+        questions, [np.full(len(row), QUESTION) for row in questions], [0] * len(questions)
+    )
+    owners = torch.tensor([owner for owner, _ in windows])
+    read = lay_out(
+        [window.ids for _, window in windows],
+        [window.kinds for _, window in windows],
+        [len(questions[owner]) for owner, _ in windows],
+    )
+    question = _embed(granite, weights, asked, is_training=is_training)
+    hidden = _embed(granite, weights, read, is_training=is_training)
+    own_mask = asked.mask[:, None, None]
+    mask = torch.cat([asked.mask[owners], read.mask], 1)[:, None, None]
     layers = sum(name.endswith(".qkv.w") for name in weights)
-    for layer in range(layers):
-        hidden = _layer(hidden, weights, f"l{layer}", mask=mask, heads=granite.heads)
+    for layer in (f"l{at}" for at in range(layers)):
+        own = _project(question, weights, layer, heads=granite.heads)
+        seen = _project(hidden, weights, layer, heads=granite.heads)
+        both = _Looks(
+            asking=seen.asking,
+            keys=torch.cat([own.keys[owners], seen.keys], 2),
+            values=torch.cat([own.values[owners], seen.values], 2),
+        )
+        hidden = _layer(hidden, both, weights, layer, mask=mask)
+        question = _layer(question, own, weights, layer, mask=own_mask)
     scores = []
-    for row, window in enumerate(windows):
-        means = torch.tensor(window.means()) @ hidden[row, : len(window.ids)].float()
+    for row, (_, window) in zip(hidden, windows, strict=True):
+        means = torch.from_numpy(window.means()) @ row[window.start : len(window.ids)].float()
         scores.append((_drop(means, is_training) @ weights["head.w"] + weights["head.b"])[:, 0])
     return scores
 
 
-def _layer(hidden: Tensor, weights: Weights, layer: str, *, mask: Tensor, heads: int) -> Tensor:
+def _embed(granite: Granite, weights: Weights, tokens: Tokens, *, is_training: bool) -> Tensor:
+    hidden = granite.words[tokens.ids] + granite.places[tokens.places]
+    hidden = hidden + weights["kind_emb"][tokens.kinds]
+    return _drop(_normalize(hidden, weights, "emb_ln"), is_training)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looks:
+    """What tokens ask in a layer, and the keys and values that they look at."""
+
+    asking: Tensor
+    keys: Tensor
+    values: Tensor
+
+
+def _project(hidden: Tensor, weights: Weights, layer: str, *, heads: int) -> _Looks:
     rows, tokens, size = hidden.shape
     fused = _multiply(hidden, weights, f"{layer}.qkv").view(rows, tokens, 3, heads, size // heads)
-    asking, asked, values = fused.permute(2, 0, 3, 1, 4)
+    asking, keys, values = fused.permute(2, 0, 3, 1, 4)
+    return _Looks(asking=asking, keys=keys, values=values)
+
+
+def _layer(hidden: Tensor, looks: _Looks, weights: Weights, layer: str, *, mask: Tensor) -> Tensor:
     # Written out: on a CPU, torch's fused attention takes three times as long for heads of 32.
-    likeness = (asking * (size // heads) ** -0.5) @ asked.transpose(-1, -2)
-    shares = likeness.masked_fill(~mask, _MASKED).softmax(-1).to(values.dtype)
-    attended = (shares @ values).transpose(1, 2).reshape(rows, tokens, size)
+    asking = looks.asking * looks.asking.shape[-1] ** -0.5
+    likeness = asking @ looks.keys.transpose(-1, -2)
+    shares = likeness.masked_fill(~mask, _MASKED).softmax(-1).to(looks.values.dtype)
+    attended = (shares @ looks.values).transpose(1, 2).reshape(hidden.shape)
     output = _multiply(attended, weights, f"{layer}.ao")
     hidden = _normalize(hidden + output, weights, f"{layer}.aln")
     inner = functional.gelu(_multiply(hidden, weights, f"{layer}.f1"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -18,7 +19,7 @@ from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.granite_model import GraniteModel, load_granite
 from citewell.inference.hms_pack import open_pack
 from citewell.inference.protocols import PassageUnits, Reader
-from citewell.inference.span_reader import SpanReader, cut_windows
+from citewell.inference.span_reader import SpanReader, cut_windows, encode_question
 
 PATH = ("asyncio", "Tasks", "Cancelling")
 CANCELLING = PassageUnits(
@@ -46,7 +47,7 @@ def granite() -> GraniteModel:
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.text(min_size=1, max_size=900), min_size=1, max_size=12))
 def test_every_unit_stands_in_one_window_that_is_not_too_long(units: list[str]) -> None:
-    windows = list(cut_windows(_tokenizer(), "why?", PassageUnits(path=PATH, units=tuple(units))))
+    windows = list(cut_windows(_tokenizer(), PassageUnits(path=PATH, units=tuple(units))))
 
     assert sum(len(window.ends) for window in windows) == len(units)
     assert all(len(window.ids) <= 256 for window in windows)
@@ -71,6 +72,26 @@ def test_a_long_passage_is_read_to_its_end(granite: GraniteModel) -> None:
     long = PassageUnits(path=PATH, units=("Tasks wrap coroutines and run them.",) * 60)
 
     assert len(granite.read_passage("What do tasks wrap?", long)) == 60
+
+
+def test_a_question_is_read_once_for_all_its_passages(granite: GraniteModel) -> None:
+    question = "How do I abort a task that is running?"
+    first = granite.read_passage(question, CANCELLING)
+    reads = list[str]()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is encode_question.__code__:
+            reads.append(event)
+
+    sys.setprofile(watch)
+    try:
+        again = granite.read_passage(question, CANCELLING)
+        granite.read_passage("Which version added it?", CANCELLING)
+    finally:
+        sys.setprofile(None)
+
+    assert again == first
+    assert reads == ["call"]
 
 
 async def test_the_built_in_embedder_reads_several_passages() -> None:

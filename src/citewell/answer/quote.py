@@ -62,7 +62,7 @@ class QuoteLimits:
     """How many quotes there may be, and how long."""
 
     max_quotes: int = 6
-    first_tokens: int = 220
+    first_tokens: int = 150
     """Of the best quote, which is given the sentences around it …"""
     other_tokens: int = 55
     """… and of the others."""

@@ -55,8 +55,8 @@ WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17
 # Where a reader read the best passages, its log-odds for a unit are one feature more. Fitted by
 # `bench.fit_spans --read --l2 8` on the sites that bench/reader_lists.py holds out.
 READ_WEIGHTS = (
-    *(1.6, 1.04, 0.68, 0.84, 0.39, 0.47, -0.03, 0.64, 0.34, 0.07, 0.31, -0.22, -0.67, 0.61, 0.72),
-    0.69,
+    *(2.08, 2.64, 1.36, 1.0, -0.68, 0.41, 0.25, 0.87, -0.11, 0.07, 0.65, 0.17, -0.94, -0.21, 0.72),
+    0.62,
 )
 # The least that log-odds count, which is also what a unit has that was not read.
 _LEAST_READ = -6.0

@@ -48,8 +48,8 @@ class GraniteModel:
         """Return the unit vector of the first 512 tokens of `text`."""
         ids = self._tokenizer.encode(text)
         embeddings = self._words.take_rows(ids) + self._places[: len(ids)]
-        vector = run_session(self._session, {INPUT: embeddings[np.newaxis]})[0, 0]
-        return unit(vector)
+        [vectors] = run_session(self._session, {INPUT: embeddings[np.newaxis]})
+        return unit(vectors[0, 0])
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query; the model does not distinguish it from a passage."""

@@ -73,7 +73,7 @@ class OnnxFolderModel:
             "token_type_ids": np.zeros_like(ids),
         }
         wanted = {name: array for name, array in possible.items() if name in self._inputs}
-        output = run_session(self._session, wanted)[0]
+        output = run_session(self._session, wanted)[0][0]
         if output.ndim == 1:
             return unit(output)
         return unit(output[0] if self._uses_first_token else output.mean(axis=0))

@@ -10,7 +10,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from citewell.core.errors import InferenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -57,15 +57,17 @@ def open_session(model: bytes | str, *, optimize: bool = False) -> onnxruntime.I
 
 
 def run_session(
-    session: onnxruntime.InferenceSession, inputs: Mapping[str, npt.NDArray[np.generic]]
-) -> Vectors:
-    """Return the first output of the model.
+    session: onnxruntime.InferenceSession,
+    inputs: Mapping[str, npt.NDArray[np.generic]],
+    outputs: Sequence[str] | None = None,
+) -> list[Vectors]:
+    """Return the outputs of the model, all or those that are named.
 
     Raises:
         InferenceError: the model does not fit its inputs.
     """
     try:
-        output: Vectors = session.run(None, dict(inputs))[0]
+        values: list[Vectors] = session.run(outputs, dict(inputs))
     except _FAILURES as error:
         raise InferenceError("the model failed to run") from error
-    return output
+    return values

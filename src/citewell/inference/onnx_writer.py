@@ -39,16 +39,35 @@ class GraphWriter:
             self._constants[name] = _tensor_field(5, name, np.asarray(array))
         return name
 
-    def node(self, operator: str, inputs: Sequence[str], **attributes: Attribute) -> str:
-        """Add a node with one output and return the output's name."""
-        return self.node_with_outputs(operator, inputs, outputs=1, **attributes)[0]
+    def node(
+        self,
+        operator: str,
+        inputs: Sequence[str],
+        *,
+        output: str | None = None,
+        **attributes: Attribute,
+    ) -> str:
+        """Add a node with one output, named or not, and return the output's name."""
+        [name] = self._add(operator, inputs, [output or self._new_name()], attributes)
+        return name
 
     def node_with_outputs(
         self, operator: str, inputs: Sequence[str], *, outputs: int, **attributes: Attribute
     ) -> list[str]:
         """Add a node with several outputs and return their names."""
-        names = [f"value_{self._values + i}" for i in range(outputs)]
-        self._values += outputs
+        return self._add(operator, inputs, [self._new_name() for _ in range(outputs)], attributes)
+
+    def _new_name(self) -> str:
+        self._values += 1
+        return f"value_{self._values}"
+
+    def _add(
+        self,
+        operator: str,
+        inputs: Sequence[str],
+        names: list[str],
+        attributes: Mapping[str, Attribute],
+    ) -> list[str]:
         message = [_text(1, name) for name in inputs]
         message += [_text(2, name) for name in names]
         message.append(_text(4, operator.rpartition(":")[2]))

@@ -63,7 +63,7 @@ _NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR = 7.0, 4.7, 3.2
 # What the words' support and the reader's odds add up to, chosen on the absent and answerable
 # questions of three sets (bench/reports/questions.md). Words that hardly support anything count
 # in full: the reader never learned what questions about something else altogether look like.
-_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.65, -0.18
+_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.9, -0.08
 _HARDLY_SUPPORTED = -4.0
 # How many units were usually read: a short page has fewer chances to seem to answer.
 _USUAL_UNITS = 30
@@ -71,8 +71,8 @@ _USUAL_UNITS = 30
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
 _QUOTE_SLOPE, _QUOTE_BIAS = 0.36, -0.78
 # The same where a reader read them, given also how much of the odds of all units the quote holds:
-# fitted on the looked-at sets, by sites left out (bench/reports/questions.md).
-_READ_QUOTE_SLOPE, _CHANCE_WEIGHT, _READ_QUOTE_BIAS = 0.86, 1.71, -0.4
+# fitted on the looked-at sets (bench/reports/questions.md).
+_READ_QUOTE_SLOPE, _CHANCE_WEIGHT, _READ_QUOTE_BIAS = 0.32, 2.3, 0.5
 _LEAST_CHANCE = 0.001
 
 _CANDIDATES = 80
