@@ -1,10 +1,12 @@
 """Developers' questions with the sentences that answer them, over whole documentation sites.
 
     python -m bench.questions [--lines even|odd|all] [--site SITE …] [--no-answer] [--show FILE]
+                              [--right-page]
 
 Asks `search` of each ingested site, plain FTS5 by section of the same pages, and `answer` from the
-page where a developer would start. Scored as ../shared/data/questions/README.md says. Odd lines are
-for the last measurement only. The sites come from `bench.question_sites`, which ingests them.
+page where a developer would start; with `--right-page` also from the page that has the answer.
+Scored as ../shared/data/questions/README.md says. Odd lines are for the last measurement only. The
+sites come from `bench.question_sites`, which ingests them.
 """
 
 from __future__ import annotations
@@ -65,6 +67,8 @@ class AskedQuestion:
     site: str
     text: str
     start: str
+    page: str | None = None
+    """The page that has the answer."""
     parts: tuple[tuple[re.Pattern[str], ...], ...]
     """For each part of the answer the patterns of its alternatives; none when it is absent."""
 
@@ -130,6 +134,7 @@ def read_questions(path: Path) -> list[AskedQuestion]:
                     site=row["site"],
                     text=row["question"],
                     start=row["start"],
+                    page=row.get("page"),
                     parts=tuple(
                         tuple(re.compile(each["pattern"], re.IGNORECASE) for each in part)
                         for part in row["parts"]
@@ -176,6 +181,7 @@ class Asker:
         self.search = Table(name="search")
         self.plain = Table(name="plain FTS5")
         self.answer = Table(name="answer from start")
+        self.answer_from_page = Table(name="answer from right page")
         self._engine = engine
         self._plain = plain
         self._log = log
@@ -188,14 +194,14 @@ class Asker:
         cpu_ms = (time.process_time() - began) * 1000 - beyond_ms
         self._score(self.search, question, result, cpu_ms=cpu_ms)
 
-    async def ask_answer(self, question: AskedQuestion) -> None:
-        """Ask from the page where a developer would start."""
-        url = SITES[question.site].page_url(question.start)
+    async def ask_answer(self, question: AskedQuestion, table: Table, page: str) -> None:
+        """Ask from a page."""
+        url = SITES[question.site].page_url(page)
         asked = Question(urls=(url,), query=question.text, project=PROJECT)
         began = time.process_time()
         result = await self._engine.answer(asked)
         cpu_ms = (time.process_time() - began) * 1000
-        self._score(self.answer, question, result, cpu_ms=cpu_ms)
+        self._score(table, question, result, cpu_ms=cpu_ms)
 
     def ask_plain(self, question: AskedQuestion) -> None:
         """Ask FTS5."""
@@ -257,9 +263,12 @@ async def ask_site(
                 if not options.no_plain:
                     asker.ask_plain(question)
                 if not options.no_answer:
-                    await asker.ask_answer(question)
+                    await asker.ask_answer(question, asker.answer, question.start)
+                if options.right_page and question.page:
+                    await asker.ask_answer(question, asker.answer_from_page, question.page)
     await embedder.aclose()
-    return [table for table in (asker.search, asker.plain, asker.answer) if table.rows]
+    tables = (asker.search, asker.plain, asker.answer, asker.answer_from_page)
+    return [table for table in tables if table.rows]
 
 
 async def candidates_cpu_ms(text: str, store: Store, embedder: Embedder) -> float:
@@ -330,6 +339,7 @@ def main() -> None:
     parser.add_argument("--lines", choices=("even", "odd", "all"), default="even")
     parser.add_argument("--site", nargs="*", choices=sorted(SITES))
     parser.add_argument("--no-answer", action="store_true", help="leave `answer` out")
+    parser.add_argument("--right-page", action="store_true", help="also from the answering page")
     parser.add_argument("--no-plain", action="store_true", help="leave FTS5 out")
     parser.add_argument("--by-site", action="store_true", help="print each site's table too")
     parser.add_argument("--show", type=Path, help="write every result into this file")
