@@ -66,6 +66,17 @@ def test_the_words_around_a_link_decide() -> None:
     assert urls(frontier, "Is the log written in colour?")[0] == "/log"
 
 
+def test_the_links_that_words_put_first_are_compared_first() -> None:
+    frontier = Frontier()
+    frontier.add_page(page(TEXT), depth=0)
+    need = Need(query="Is the log written in colour?")
+
+    assert [*frontier.links_to_compare(need, limit=1)] == [SITE + "/log"]
+    frontier.note_cosines({SITE + "/log": 0.9})
+    # What was compared is not compared again, and other sites are not compared at all.
+    assert [*frontier.links_to_compare(need, limit=9)] == [SITE + "/cache"]
+
+
 def test_a_link_that_was_followed_is_not_proposed_again() -> None:
     frontier = Frontier()
     frontier.add_page(page(TEXT), depth=0)

@@ -30,6 +30,18 @@ def ranked(*texts: str) -> list[RankedChunk]:
     ]
 
 
+def test_a_reader_that_finds_the_answer_need_not_find_every_word() -> None:
+    asked = "My kettle is old: what does the grey heron eat at dusk in winter?"
+    found = ranked("The grey heron eats fish and frogs at dawn.", "Owls sleep by day.")
+
+    by_words = judge(asked, found, cosine=0.9)
+    by_reader = judge(asked, found, cosine=0.9, reads=[6.0])
+
+    assert not by_words.is_enough
+    assert by_reader.is_enough
+    assert not by_reader.is_settled, "a word that is missing is still worth a warning"
+
+
 @pytest.mark.parametrize("cosine", [None, 0.85])
 def test_a_chunk_that_says_it_supports_the_question(cosine: float | None) -> None:
     found = ranked("The grey heron eats fish and frogs at dawn.", "Owls sleep by day.")

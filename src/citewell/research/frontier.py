@@ -97,12 +97,15 @@ class Frontier:
         self._results: dict[str, Lead] = {}
         """Pages that a site's own search named, by URL."""
 
-    def links_to_compare(self, *, limit: int) -> dict[str, str]:
+    def links_to_compare(self, need: Need, *, limit: int) -> dict[str, str]:
         """Return what links say of their pages, by URL, of those that were not compared yet.
 
-        Those of the same site, tables of contents first.
+        Those of the same site, what the words put first; of others, tables of contents first.
         """
+        rarity = self._rarities()
+        wanted = _wanted(need, rarity)
         texts: dict[str, str] = {}
+        scores: dict[str, float] = {}
         by_kind = sorted(self._seen, key=lambda seen: seen.link.kind != "contents")
         for seen in by_kind:
             url = seen.link.url
@@ -111,9 +114,9 @@ class Frontier:
             told = seen.link.text if seen.is_listed else f"{seen.link.text}: {seen.link.context}"
             if len(told) > len(texts.get(url, "")):
                 texts[url] = told[:_MOST_COMPARED_CHARACTERS]
-            if len(texts) == limit:
-                break
-        return texts
+            scores[url] = max(scores.get(url, 0.0), _score(seen, wanted, rarity))
+        first = sorted(texts, key=lambda url: -scores[url])[:limit]
+        return {url: texts[url] for url in first}
 
     def add_search_results(self, pages: Sequence[tuple[str, str]], *, parent_url: str) -> None:
         """Take in URL and title of the pages that a site's own search named, best first."""
@@ -175,7 +178,7 @@ class Frontier:
         self, needs: Sequence[Need], *, evidence: Sequence[RankedChunk], limit: int, max_depth: int
     ) -> list[Lead]:
         """Return the links most likely to hold what `needs` ask for, best first, a URL once."""
-        rarity = self._rarity = self._rarity or _Rarity(self._counts, total=len(self._seen) + 1)
+        rarity = self._rarities()
         wanted = [_wanted(need, rarity) for need in needs]
         naming = self._naming
         if naming is None or naming.evidence != tuple(evidence[:_EVIDENCE_CHUNKS]):
@@ -200,6 +203,11 @@ class Frontier:
                     in_evidence=inside > 0,
                 )
         return sorted(best.values(), key=lambda lead: -lead.score)[:limit]
+
+    def _rarities(self) -> _Rarity:
+        if self._rarity is None:
+            self._rarity = _Rarity(self._counts, total=len(self._seen) + 1)
+        return self._rarity
 
     def _nearness(self, url: str, usual: float) -> float:
         """Return what the meaning of a link's words adds: how much nearer than most it comes."""

@@ -146,8 +146,16 @@ class Judgement:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is nothing to look for on further pages."""
+        """Whether it is certain, and no word of the question is missing."""
         return self.support >= _SETTLED and sum(self.missing.values()) <= _MOST_MISSING
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is nothing to look for on further pages.
+
+        A reader that found the answer need not find every word of the question.
+        """
+        return self.is_settled or (self.is_read and self.support >= _SETTLED)
 
 
 def judge(
