@@ -76,6 +76,48 @@ async def test_a_call_that_would_wait_for_long_is_told_when_to_come_again() -> N
         pass
 
 
+async def test_who_finds_no_place_is_told_when_one_is_likely_to_be_free() -> None:
+    clock = Clock()
+    load = Load(clock=clock)
+    waits = []
+
+    async def try_to_begin() -> None:
+        with pytest.raises(Overloaded) as told:
+            async with load.working("one"):
+                pass
+        waits.append(told.value.details["retry_after"])
+
+    async with AsyncExitStack() as calls:
+        for _ in range(MAX_CALLS_OF_ONE):
+            await calls.enter_async_context(load.working("one"))
+        # Nothing is known of such calls: none ended for so long, so none may for as long again.
+        for seconds in (0.0, 4.0, 8.0, 600.0):
+            clock.pass_seconds(seconds)
+            await try_to_begin()
+        for _ in range(20):
+            # Others come and go, which frees no place of this caller's.
+            async with load.working("another"):
+                pass
+        await try_to_begin()
+    assert waits == [1, 4, 12, 60, 60]
+
+
+async def test_what_calls_usually_take_tells_when_one_will_end() -> None:
+    clock = Clock()
+    load = Load(clock=clock)
+    # A call takes 300 seconds; one such call moves what is usual to a tenth of it.
+    async with load.working("one"):
+        clock.pass_seconds(300.0)
+
+    async with AsyncExitStack() as calls:
+        for _ in range(MAX_CALLS_OF_ONE):
+            await calls.enter_async_context(load.working("one"))
+        clock.pass_seconds(8.0)
+        with pytest.raises(Overloaded, match="75 of your own calls; wait 22 seconds"):
+            async with load.working("one"):
+                pass
+
+
 async def test_calls_that_wait_for_something_else_keep_nobody_out() -> None:
     load, clock = Load(), Clock()
     places = Places(1, clock=clock)

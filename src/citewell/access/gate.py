@@ -127,12 +127,14 @@ class Gate:
             return None if guarded else anonymous
         if not guarded:
             return None if anonymous is None else self._known_by(credentials, anonymous)
-        return (
+        known = (
             self._configured(credentials, header)
             or await self._by_key(credentials)
             or await self._by_oauth(credentials)
             or await self._by_billing(credentials)
         )
+        # Where no token is required, anyone can invent as many as they like.
+        return None if known is None else replace(known, share=known.key_hash)
 
     def _anonymous(self, *, is_guarded: bool, is_local: bool) -> Caller | None:
         """Return the caller without a token; None if it is refused."""

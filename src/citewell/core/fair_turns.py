@@ -12,7 +12,17 @@ import anyio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from citewell.core.records import Caller
+
 _owner: ContextVar[str] = ContextVar("owner", default="")
+
+
+def share_of(caller: Caller) -> str:
+    """Return whose share of the server a caller takes: a checked key, or else its address.
+
+    Programs on this machine, which can do all, have a share for each session.
+    """
+    return caller.share or caller.key_hash or caller.session
 
 
 @contextmanager

@@ -390,6 +390,7 @@ class Caller:
     key_project: str | None = None  # the one project of the key; None means not limited to one
     key_expires_at: datetime | None = None  # when the key ends; None means never
     pays_by_service: bool = False  # the billing service knows the token and is charged
+    share: str | None = None  # whose share of the server it takes; None means the session's
     token: str | None = field(default=None, repr=False, compare=False)
     """For services that are paid with the caller's own key; kept and logged nowhere."""
 

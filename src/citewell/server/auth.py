@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from starlette.routing import Route
 from citewell.core.errors import AccessRefused, GrantTooNarrow, SettingsError, TokenMissing
 from citewell.core.hosts import is_loopback, is_unspecified
 from citewell.core.issuer import MCP_PATH
-from citewell.server.locality import is_local
+from citewell.server.locality import is_local, network_of
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -43,7 +44,11 @@ async def identify(connection: HTTPConnection, app: OpensParts) -> Caller:
         # Starlette reads headers as Latin-1; names of people may hold any letter.
         header = header.encode("latin-1").decode("utf-8", "replace")
     gate = (await app.open("access")).access.gate
-    return await gate.identify(header, is_local=is_local(connection, app.settings))
+    caller = await gate.identify(header, is_local=is_local(connection, app.settings))
+    if caller.share is None and not caller.is_local:
+        # Sessions and invented tokens cost nothing, an address does.
+        return replace(caller, share=f"address {network_of(connection.scope)}")
+    return caller
 
 
 @lru_cache(maxsize=1_000)

@@ -6,7 +6,6 @@ models are loaded lets the first question be answered in a fraction of a second.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import math
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from citewell.server.jsonrpc import (
     Fault,
     parse_message,
 )
+from citewell.server.locality import network_of
 from citewell.tools.docs.front import DOCS_INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class DocsMcpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         request = Request(scope, receive)
-        address = _address_of(request)
+        address = network_of(scope)
         wait_seconds = self._check_rate(address)
         body = b""
         if request.method == "POST":
@@ -157,18 +157,6 @@ def _initialize(params: Json) -> Json:
         "serverInfo": {"name": SERVER_NAME, "title": SERVER_TITLE, "version": __version__},
         "instructions": DOCS_INSTRUCTIONS,
     }
-
-
-def _address_of(request: Request) -> str:
-    """Return the key of the rate limit: an IPv4 address, or the /64 network of an IPv6 one."""
-    host = request.client.host if request.client is not None else "unknown"
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if address.version == 6:
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return host
 
 
 async def _read_body(request: Request) -> bytes:

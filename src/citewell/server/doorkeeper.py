@@ -14,6 +14,7 @@ from citewell.core.errors import AccessRefused, CitewellError, ScopeViolation
 from citewell.server.auth import allowed_names, identify
 from citewell.server.fault_response import fault_response
 from citewell.server.jsonrpc import INVALID_REQUEST, RATE_LIMITED, Fault
+from citewell.server.locality import network_of
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -143,13 +144,12 @@ class AddressLimit:
         await fault_response(fault)(scope, receive, send)
 
     async def _check(self, scope: Scope) -> float | None:
-        client = scope.get("client")
         try:
             rates = (await self._app.open("access")).access.rates
         except CitewellError:
             # The endpoint fails for the same reason and reports it.
             return None
-        return await rates.check_address(client[0] if client else "unknown")
+        return await rates.check_address(network_of(scope))
 
 
 def _too_many(wait_seconds: float, request_id: str | int | None) -> Fault:

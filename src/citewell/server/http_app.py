@@ -18,6 +18,7 @@ from citewell.server.doorkeeper import AddressLimit, Doorkeeper
 from citewell.server.draining import Draining
 from citewell.server.mcp_endpoint import McpEndpoint
 from citewell.server.metrics import Metrics
+from citewell.server.open_sessions import OpenSessions
 from citewell.server.operation import HEALTH_PATHS, Operation
 from citewell.server.plain_calls import PlainCalls
 from citewell.server.plain_requests import PlainRequests
@@ -63,7 +64,9 @@ def build_http_app(
     endpoint = McpEndpoint(
         server, doorkeeper, plain, draining=draining, has_sessions=settings.mcp_sessions
     )
-    websocket = McpWebSocket(server=server, doorkeeper=doorkeeper, draining=draining)
+    websocket = McpWebSocket(
+        server=server, doorkeeper=doorkeeper, draining=draining, sessions=OpenSessions()
+    )
     operation = Operation(app=app, challenges=challenges, metrics=metrics, draining=draining)
     console = build_console(app, settings=settings, draining=draining)
 

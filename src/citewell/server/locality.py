@@ -6,6 +6,7 @@ hints at a proxy, and never on a server that was given a public name.
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from citewell.core.hosts import is_loopback
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
+    from starlette.types import Scope
 
     from citewell.core.settings import Settings
 
@@ -37,6 +39,21 @@ def is_local(connection: HTTPConnection, settings: Settings) -> bool:
         and _is_own_page(connection.headers.get("origin"))
         and not _came_through_proxy(connection)
     )
+
+
+def network_of(scope: Scope) -> str:
+    """Return what one client has of the net: an IPv4 address, or the /64 of an IPv6 one."""
+    client = scope.get("client")
+    host: str = client[0] if client else "unknown"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.version == 4:
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
 
 
 def has_public_name(settings: Settings) -> bool:

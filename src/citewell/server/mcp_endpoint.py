@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -14,12 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import override
 
+from citewell.core.fair_turns import share_of
 from citewell.server.auth import session_user
 from citewell.server.calls import CALLER_KEY
 from citewell.server.departure import DEPARTURE_KEY, Departure
 from citewell.server.event_store import RETRY_MILLISECONDS, KeptEvents
 from citewell.server.fault_response import fault_response
-from citewell.server.jsonrpc import MAX_REQUEST_BYTES, Fault, parse_message
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES, RATE_LIMITED, Fault, parse_message
+from citewell.server.open_sessions import TOO_MANY_SESSIONS, OpenSessions
 from citewell.server.subscriptions import LISTEN_METHOD
 
 if TYPE_CHECKING:
@@ -147,19 +150,52 @@ class McpEndpoint:
         return self._stateful if in_session else self._stateless
 
 
+# Who sent the request that is being served.
+_share: ContextVar[str] = ContextVar("share")
+
+
 class _SessionManager(StreamableHTTPSessionManager):
-    """Gives each session an event store of its own."""
+    """Gives each session an event store of its own, and no caller the sessions of all others."""
 
     def __init__(self, server: Server[Any], **options: Any) -> None:  # noqa: ANN401 - as the SDK's
         super().__init__(server, **options)
         self._kept_events = KeptEvents()
+        self._open = OpenSessions()
+        self._shares: dict[str, str] = {}
+
+    @override
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        share = share_of(scope[CALLER_KEY])
+        if "mcp-session-id" not in Headers(scope=scope) and not self._open.has_room(share):
+            fault = Fault(code=RATE_LIMITED, message=TOO_MANY_SESSIONS, status=429)
+            await fault_response(fault)(scope, receive, send)
+            return
+        _share.set(share)
+        await super()._handle_stateful_request(scope, receive, send)
 
     @override
     def _admit_session(
         self, requestor: AuthorizationContext | None
     ) -> StreamableHTTPServerTransport | None:
+        share = _share.get()
+        # Others of this caller may have been opened while this request waited for its turn.
+        if not self._open.has_room(share):
+            return None
         self.event_store = self._kept_events.of_new_session()
-        return super()._admit_session(requestor)
+        transport = super()._admit_session(requestor)
+        if transport is not None and transport.mcp_session_id is not None:
+            self._open.begin(share)
+            self._shares[transport.mcp_session_id] = share
+        return transport
+
+    @override
+    async def _discard_session(
+        self, session_id: str, transport: StreamableHTTPServerTransport
+    ) -> None:
+        share = self._shares.pop(session_id, None)
+        if share is not None:
+            self._open.end(share)
+        await super()._discard_session(session_id, transport)
 
 
 def _with_caller(scope: Scope, caller: Caller) -> Scope:

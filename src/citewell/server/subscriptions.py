@@ -13,6 +13,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from citewell.core.errors import NotFound
+from citewell.core.fair_turns import share_of
 from citewell.server.calls import RESOURCE_NOT_FOUND
 from citewell.tools.resources import RESOURCE_NEEDS, find_subject
 
@@ -34,7 +35,7 @@ MAX_URIS = 100
 """Of one session or one stream."""
 _MAX_STREAMS = 1_000
 MAX_STREAMS_OF_CALLER = 100
-"""Of one key, or of one address where there are no keys."""
+"""Of one caller; see `share_of`."""
 _MAX_SESSIONS = 10_000
 
 
@@ -103,7 +104,7 @@ class Subscriptions:
     @contextmanager
     def _place(self, caller: Caller) -> Iterator[None]:
         """Count a stream while it is open; no caller can take the places of all others."""
-        who = caller.key_hash or caller.session
+        who = share_of(caller)
         if self._streams[who] >= MAX_STREAMS_OF_CALLER:
             message = f"A caller can listen to {MAX_STREAMS_OF_CALLER} streams; close some."
             raise MCPError(code=types.INVALID_REQUEST, message=message)

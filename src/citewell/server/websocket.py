@@ -12,9 +12,11 @@ from pydantic import ValidationError
 from starlette.responses import PlainTextResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from citewell.core.fair_turns import share_of
 from citewell.core.frozen import frozen
 from citewell.server.calls import CALLER_KEY, SESSION_KEY
 from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
+from citewell.server.open_sessions import TOO_MANY_SESSIONS, OpenSessions
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -40,6 +42,7 @@ class McpWebSocket:
     server: Server[Any]
     doorkeeper: Doorkeeper
     draining: Draining
+    sessions: OpenSessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection until the client or the server goes."""
@@ -48,13 +51,20 @@ class McpWebSocket:
         offered = scope.get("subprotocols", [])
         if not isinstance(admitted, Response) and offered and SUBPROTOCOL not in offered:
             admitted = PlainTextResponse("The subprotocol is mcp.", status_code=400)
+        if not isinstance(admitted, Response) and not self.sessions.has_room(share_of(admitted)):
+            admitted = PlainTextResponse(TOO_MANY_SESSIONS, status_code=429)
         if isinstance(admitted, Response):
             await websocket.send_denial_response(admitted)
             return
         scope[CALLER_KEY] = admitted
         scope[SESSION_KEY] = secrets.token_hex(16)
-        await websocket.accept(subprotocol=SUBPROTOCOL if offered else None)
-        await _Connection(websocket, self.doorkeeper, self.draining).serve(self.server)
+        share = share_of(admitted)
+        self.sessions.begin(share)
+        try:
+            await websocket.accept(subprotocol=SUBPROTOCOL if offered else None)
+            await _Connection(websocket, self.doorkeeper, self.draining).serve(self.server)
+        finally:
+            self.sessions.end(share)
 
 
 class _Connection:

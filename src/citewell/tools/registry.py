@@ -19,7 +19,7 @@ from citewell.core.errors import (
     Overloaded,
     ToolTimeout,
 )
-from citewell.core.fair_turns import working_for
+from citewell.core.fair_turns import share_of, working_for
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.tokens import count_tokens
 from citewell.tools.load import Load
@@ -148,7 +148,7 @@ class Registry:
             result = await self._answer(name, arguments, call, meter=meter)
         else:
             try:
-                who = caller.key_hash or caller.session
+                who = share_of(caller)
                 async with self._load.working(who):
                     with working_for(who):
                         result = await self._answer(name, arguments, call, meter=meter)

@@ -24,7 +24,7 @@ from citewell.core.errors import (
     QuestionClosed,
     ScopeViolation,
 )
-from citewell.core.fair_turns import working_for
+from citewell.core.fair_turns import share_of, working_for
 from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
 from citewell.server.jsonrpc import MAX_VALUES
@@ -105,7 +105,7 @@ class Door:
             caller = replace(await _identify_person(request, self._app), session="console")
             request.state.closed = _closed_to(caller)
             await self._check_meant(request)
-            with working_for(caller.key_hash or caller.session):
+            with working_for(share_of(caller)):
                 return await handler(request, Call(parts=parts, caller=caller))
 
         return self.greet(identify_first, refuse=refuse)
