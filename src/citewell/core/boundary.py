@@ -22,13 +22,15 @@ OPENING, CLOSING = "⟦", "⟧"
 _START, _END, _NOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _SPLIT = re.compile(f"([{_START}{_END}{_NOTE}])")
 # An apostrophe does not end a URL: a path may hold one, and what follows is the site's as well.
-_URL = r"https?://[^\s\"<>]*[^\s\"'<>.,:;!?)]"
+_URL = r"(?:https?|file)://[^\s\"<>]*[^\s\"'<>.,:;!?)]"
 _MARKED = re.compile(f"({_START}[^{_START}{_END}]*{_END})")
 _BRACKETS = re.compile(rf"{OPENING}\d{{1,20}}\s?|\s?\b\d{{1,20}}{CLOSING}")
 _LEAST_NONCE, _NONCES = 100_000, 900_000
 
 # One character for one, so that offsets hold.
 _NEUTRAL = str.maketrans({OPENING: "[", CLOSING: "]", _START: " ", _END: " ", _NOTE: " "})
+
+_NO_BRACKETS = str.maketrans({OPENING: "[", CLOSING: "]"})
 
 MAX_LABEL_CHARACTERS = 120
 
@@ -42,6 +44,11 @@ NOTE_PLACE = _NOTE
 def neutralise(text: str) -> str:
     """Return `text` with the characters of the boundary replaced; its length stays the same."""
     return text.translate(_NEUTRAL)
+
+
+def without_own_brackets(text: str) -> str:
+    """Return a text of ours, parts of which may be marked, without brackets that others wrote."""
+    return text.translate(_NO_BRACKETS)
 
 
 def label(text: str) -> str:

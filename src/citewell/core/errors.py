@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from citewell.core.error_codes import ErrorCode
 
 Detail = str | int | float | bool | None
-_MOST_CHARACTERS, _MOST_OF_SUGGESTION = 1_000, 2_000
+MAX_MESSAGE_CHARACTERS, MAX_SUGGESTION_CHARACTERS = 1_000, 2_000
 
 
 class CitewellError(Exception):
@@ -68,11 +68,11 @@ class CitewellError(Exception):
     suggestion: str = "Try again; if it happens again, report it with the server's log."
 
     def __init__(self, message: str, *, suggestion: str | None = None, **details: Detail) -> None:
-        self.message = message[:_MOST_CHARACTERS]
+        self.message = message[:MAX_MESSAGE_CHARACTERS]
         super().__init__(self.message)
         self.details = details
         if suggestion is not None:
-            self.suggestion = suggestion[:_MOST_OF_SUGGESTION]
+            self.suggestion = suggestion[:MAX_SUGGESTION_CHARACTERS]
 
     def as_json(self) -> dict[str, Any]:
         """Return the error as every transport and the shell show it."""

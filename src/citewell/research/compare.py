@@ -334,10 +334,11 @@ def _nothing_indexed(subject: str, product: str | None, listed: Sequence[Release
             suggestion="Name a symbol or a page of one, or pass its name as product.",
         )
     near = get_close_matches(product.lower(), names, n=1)
-    known = ", ".join(label(name) for name in names[:MOST_PAIRS])
+    known = ", ".join(label(name) for name in near or names[:MOST_PAIRS])
     return NotFound(
         f"No version of {label(product)} is indexed.",
-        suggestion=f"Did you mean {label(near[0])}?" if near else f"Indexed: {known or 'none'}.",
+        suggestion=f"Did you mean {known}?" if near else f"Indexed: {known or 'none'}.",
+        products=known,
     )
 
 

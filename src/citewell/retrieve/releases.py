@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
 from citewell.core.releases import UNVERSIONED, Release, parse_release_tag
@@ -133,11 +134,12 @@ def _narrow(where: SearchFilter, question: str, stored: Sequence[Release]) -> Se
     if not fitting:
         # A package and its site have the same label.
         labels = list(dict.fromkeys(release.label for release in stored))
-        listed = ", ".join(labels[:_MOST_LISTED])
+        listed = ", ".join(label(each) for each in labels[:_MOST_LISTED])
         more = " and others" if len(labels) > _MOST_LISTED else ""
         raise InvalidArgument(
             f"No indexed page documents version {where.version[:80]!r}.",
             suggestion=f"Indexed are {listed}{more}.",
+            versions=listed,
         )
     return replace(where, releases=tuple(release.key for release in fitting))
 

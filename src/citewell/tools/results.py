@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
-from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
+from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign, without_own_brackets
+from citewell.core.errors import MAX_MESSAGE_CHARACTERS, MAX_SUGGESTION_CHARACTERS
 from citewell.core.frozen import frozen
 from citewell.core.redaction import redact, summarise_arguments
 from citewell.core.request_id import request_id
@@ -75,22 +76,30 @@ def error_result(
 ) -> ToolResult:
     """Return an error as the result of a call of `tool`.
 
-    URLs and details in it that the caller did not name, such as the target of a redirect or the
-    type of a file, count as page words.
+    URLs and details in it that the caller did not name, such as the target of a redirect, the type
+    of a file or the names that a suggestion lists, count as page words.
     """
     known = json.dumps(arguments or {}, default=str, ensure_ascii=False)
-    details = {name: value for name, value in error.details.items() if isinstance(value, str)}
-    mark_in = partial(mark_foreign, known=known, foreign=list(details.values()))
-    body = error.as_json()
+    own = {"message": error.message, "suggestion": error.suggestion}
+    words = {name: value for name, value in error.details.items() if isinstance(value, str)}
+    details = {name: without_own_brackets(value) for name, value in words.items()}
+    said = {name: without_own_brackets(value) for name, value in own.items()}
+    body = {**error.as_json(), **said, "details": {**error.details, **details}}
+    mark_in = partial(mark_foreign, known=known, foreign=[*details.values(), *_cut(said)])
     in_words = format_research_error if tool in EXPLAINED_AT_LENGTH else format_error
-    text = mark_in(in_words(error))
-    said = {"message": error.message, "suggestion": error.suggestion, **details}
-    foreign = [name for name, value in said.items() if mark_in(value) != value]
+    text = mark_in(without_own_brackets(in_words(error)))
+    foreign = [name for name, value in {**said, **details}.items() if mark_in(value) != value]
     return ToolResult(
         text=Boundary().draw(text.replace("[ERROR]\n", f"[ERROR]\n{NOTE_PLACE}\n", 1)),
         structured={**envelope_of(foreign), "error": body},
         error=error,
     )
+
+
+def _cut(said: Mapping[str, str]) -> list[str]:
+    """Return what of an error is cut: names in it may not be whole, and are not found in it."""
+    limits = {"message": MAX_MESSAGE_CHARACTERS, "suggestion": MAX_SUGGESTION_CHARACTERS}
+    return [said[name] for name, limit in limits.items() if len(said[name]) >= limit]
 
 
 def log_call(

@@ -118,12 +118,13 @@ def _find_path(folder: DocsFolder, asked: str) -> str:
 
 
 def _no_page(folder: DocsFolder, asked: str) -> InvalidArgument:
-    near = folder.near_paths(asked)
+    near = ", ".join(label(path) for path in folder.near_paths(asked))
     return InvalidArgument(
         f"There is no page {asked[:200]!r}.",
-        suggestion=f"Did you mean {', '.join(near)}?"
+        suggestion=f"Did you mean {near}?"
         if near
         else "Call list_doc_pages for the paths, or search_docs.",
+        pages=near,
     )
 
 
@@ -150,10 +151,12 @@ def _find_sections(page: DocPage, asked: Sequence[str]) -> tuple[list[Lines], di
     if not spans:
         names = ", ".join(repr(label(heading)) for near in missing.values() for heading in near)
         every = ", ".join(repr(label(s.heading)) for s in page.sections[:MAX_NAMED_SECTIONS])
+        path, listed = label(page.path), names or every
         raise InvalidArgument(
-            f"{page.path} has no section {next(iter(missing))[:200]!r}.",
-            suggestion=f"Did you mean {names}?" if names else f"Its sections: {every or 'none'}.",
-            sections=names or every,
+            f"{path} has no section {next(iter(missing))[:200]!r}.",
+            suggestion=f"Did you mean {listed}?" if names else f"Its sections: {listed or 'none'}.",
+            page=path,
+            sections=listed,
         )
     return _merged(spans), missing
 
