@@ -142,6 +142,19 @@ async def test_scopes_limits_and_faults_are_answers(settings: Settings) -> None:
     assert fault["error"]["code"] == -32700
 
 
+async def test_messages_count_as_requests_of_their_address(settings: Settings) -> None:
+    # The handshake, the two messages that open the session, and one more.
+    limited = replace(settings, rate_limit_per_address=4)
+
+    async with serving(Aviary(), limited) as base, dial(base) as socket:
+        await open_session(socket)
+        listed = await ask(socket, LIST)
+        limit = await ask(socket, LIST)
+
+    assert "result" in listed
+    assert (limit["error"]["code"], limit["error"]["data"]["retryAfter"] > 0) == (-32000, True)
+
+
 async def test_a_revoked_key_loses_its_connection(settings: Settings) -> None:
     tokens = await make_keys(settings, ann=KeyTerms())
     store = await open_store(settings.database_url)

@@ -82,6 +82,17 @@ class Doorkeeper:
         except AccessRefused:
             return None
 
+    async def limit_address(
+        self, connection: HTTPConnection, message: dict[str, Any]
+    ) -> Fault | None:
+        """Return why a message of an open connection is one too many of its address."""
+        rates = (await self._app.open("access")).access.rates
+        wait_seconds = await rates.check_address(network_of(connection.scope))
+        if wait_seconds is None:
+            return None
+        self._metrics.count_refusal("rate_limited")
+        return _too_many(wait_seconds, message.get("id"))
+
     async def find_fault(self, message: dict[str, Any], caller: Caller) -> Fault | None:
         """Return why a message is not served: a stop, a rate limit, or the key's scope."""
         if "method" not in message or "id" not in message:

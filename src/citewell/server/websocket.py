@@ -129,7 +129,8 @@ class _Connection:
         parsed = parse_message(frame.encode("utf-8", "surrogatepass"))
         if isinstance(parsed, Fault):
             return parsed
-        fault = await self._doorkeeper.find_fault(parsed, caller)
+        fault = await self._doorkeeper.limit_address(self._websocket, parsed)
+        fault = fault or await self._doorkeeper.find_fault(parsed, caller)
         if fault is not None:
             return fault
         try:
