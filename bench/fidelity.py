@@ -93,8 +93,9 @@ def main() -> None:
     if not (arguments.alone or arguments.with_site):
         python = _install_peers(arguments.cache / "peers")
         measured += [(peer, str(python)) for peer in PEERS]
-    columns = " ".join(f"{name:>13}" for name in _COLUMNS)
-    print(f"{'mean over packages':18} {'pages':>6} {columns} {'code alone':>10}  ms, worst package")
+    alone = ("code alone", "blocks alone")
+    columns = " ".join(f"{name:>13}" for name in (*_COLUMNS, *alone))
+    print(f"{'mean over packages':18} {'pages':>6} {columns}  ms, worst package")
     for name, python_path in measured:
         rows = _measure(name, python_path, packages.resolve(), arguments)
         code_alone = _measure(name, python_path, packages.resolve(), arguments, is_code_alone=True)
@@ -137,15 +138,20 @@ def _measure(
 
 def _line(name: str, rows: list[dict[str, Any]], code_alone: list[dict[str, Any]]) -> str:
     cells = [_mean_share(rows, *column).rjust(13) for column in _COLUMNS.values()]
-    cells.append(_mean_share(code_alone, *_COLUMNS["code"]).rjust(10))
+    cells += [
+        _mean_share(code_alone, *_COLUMNS[name]).rjust(13) for name in ("code", "blocks kept")
+    ]
     pages = sum(row["pages"] for row in rows)
     milliseconds = 1_000 * sum(row["seconds"] for row in rows) / pages
-    worst = min(rows, key=lambda row: row.get("blocks_kept", 0) / (row.get("blocks") or 1))
-    share = worst.get("blocks_kept", 0) / (worst.get("blocks") or 1)
-    return (
-        f"{name:18} {pages:6} {' '.join(cells)}  {milliseconds:.0f}, "
-        f"{share:.4f} ({worst['package']})"
-    )
+    worst = f"{_worst(rows)}, alone {_worst(code_alone)}"
+    return f"{name:18} {pages:6} {' '.join(cells)}  {milliseconds:.0f}, {worst}"
+
+
+def _worst(rows: list[dict[str, Any]]) -> str:
+    """Return the package that keeps the fewest of its blocks, and how many."""
+    kept = {row["package"]: row.get("blocks_kept", 0) / (row.get("blocks") or 1) for row in rows}
+    package = min(kept, key=kept.__getitem__)
+    return f"{kept[package]:.4f} ({package})"
 
 
 def _mean_share(rows: list[dict[str, Any]], part: str, of: str) -> str:
