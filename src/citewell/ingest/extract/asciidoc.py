@@ -82,7 +82,8 @@ def extract_asciidoc(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: there is no text.
     """
     markdown = as_markdown(clean_plain_text(fetched.text), url=fetched.final_url)
-    page = extract_markdown(replace(fetched, text=markdown, kind="markdown"))
+    made = replace(fetched, text=markdown, kind="markdown")
+    page = extract_markdown(made, has_comments=False)
     return replace(page, kind="asciidoc")
 
 

@@ -14,15 +14,16 @@ from citewell.ingest.extract.characters import clean_plain_text
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.markdown.admonitions import AdmonitionReader
+from citewell.ingest.extract.markdown.code_blocks import FENCE, fence_end
 from citewell.ingest.extract.markdown.comments import without_comments
 from citewell.ingest.extract.markdown.front_matter import split_front_matter
 from citewell.ingest.extract.markdown.inline import MarkdownInline, reference_key
+from citewell.ingest.extract.markdown.set_aside import SetAside
 from citewell.ingest.extract.markdown.slug import SlugCounter
 
 if TYPE_CHECKING:
     from citewell.core.records import FetchedPage
 
-_FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]++(.*)$")
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([^\s{}]++)[^{}]*+\}$")
 _ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+[.#][^{}]*+\}$")
@@ -46,15 +47,21 @@ _WHOLE_ELEMENTS = frozenset(
 )
 
 
-def extract_markdown(fetched: FetchedPage) -> ExtractedPage:
+def extract_markdown(fetched: FetchedPage, *, has_comments: bool = True) -> ExtractedPage:
     """Return a Markdown file with absolute links and labelled call-outs.
+
+    One made from another format has no comments: what looks like one is text.
 
     Raises:
         EmptyPage: nothing but settings or comments.
     """
     fields, body = split_front_matter(clean_plain_text(fetched.text))
+    indented = SetAside("\ufdd7", "\ufdd8")
+    if has_comments:
+        is_mdx = fetched.final_url.lower().endswith(".mdx")
+        body = without_comments(body, indented, is_mdx=is_mdx)
     writer = CanonicalWriter()
-    reader = _MarkdownReader(writer, LinkResolver(fetched.final_url))
+    reader = _MarkdownReader(writer, LinkResolver(fetched.final_url), indented)
     canonical = writer.finish(reader.read(body))
     if not canonical.text.strip():
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
@@ -77,27 +84,28 @@ def extract_markdown(fetched: FetchedPage) -> ExtractedPage:
 class _MarkdownReader:
     """Goes through a file line by line."""
 
-    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+    def __init__(self, writer: CanonicalWriter, links: LinkResolver, indented: SetAside) -> None:
         self._writer = writer
         self._links = links
+        self._indented = indented
         self._slugs = SlugCounter()
         self._inline = MarkdownInline(writer, links, {})
         self._output: list[str] = []
         self._closing_lines: dict[str, dict[int, int]] = {}
 
     def read(self, body: str) -> str:
-        lines = AdmonitionReader().rewrite(_without_comments(body).split("\n"))
+        lines = AdmonitionReader().rewrite(body.split("\n"))
         lines, definitions = _split_definitions(lines)
         self._inline = MarkdownInline(self._writer, self._links, definitions)
         at = 0
         while at < len(lines):
             at = self._parse_block(lines, at)
-        return "\n".join(self._output)
+        return self._indented.restore("\n".join(self._output))
 
     def _parse_block(self, lines: list[str], at: int) -> int:
         """Write what starts at a line; return where the next thing starts."""
         line = lines[at]
-        fence = _FENCE.match(line)
+        fence = FENCE.match(line)
         if fence:
             end = fence_end(lines, at + 1, fence.group(2))
             self._output.extend(lines[at:end])
@@ -155,9 +163,10 @@ class _MarkdownReader:
         if _reads_to_closing_tag(name, lines[at]):
             last = self._closing_line(name, lines, at)
             end = end if last is None else last + 1
-        source = "\n".join(lines[at:end])
+        # Between tags nothing is code because it is indented.
+        source = self._indented.restore("\n".join(lines[at:end]))
         if _holds_markdown(source):
-            self._output.extend(self._inline.rewrite(line) for line in lines[at:end])
+            self._output.extend(self._inline.rewrite(line) for line in source.split("\n"))
         else:
             self._output.append(join_blocks(render_fragment(source, self._writer, self._links)))
         return end
@@ -166,7 +175,8 @@ class _MarkdownReader:
         """Return the line that closes the element opened at line `at`; None where none does."""
         if name not in self._closing_lines:
             # Looked for once: a page that opens a thousand tables need not close one of them.
-            self._closing_lines[name] = _closing_lines(name, lines)
+            written = [self._indented.restore(line) for line in lines]
+            self._closing_lines[name] = _closing_lines(name, written)
         return self._closing_lines[name].get(at)
 
 
@@ -203,15 +213,6 @@ def _tag_end(lines: list[str], at: int) -> int:
     return at + 1
 
 
-def fence_end(lines: list[str], at: int, marks: str) -> int:
-    """Return the line after the closing fence; an open fence ends with the file."""
-    for i in range(at, len(lines)):
-        words = lines[i].strip(" \t>")
-        if words.startswith(marks) and not words.strip(marks[0]):
-            return i + 1
-    return len(lines)
-
-
 def _reads_to_closing_tag(name: str, line: str) -> bool:
     return name in _WHOLE_ELEMENTS or bool(_HIDING.search(line))
 
@@ -223,30 +224,13 @@ def _holds_markdown(source: str) -> bool:
     return bool(re.search(r"\]\(|^#{1,6} ", source, re.MULTILINE))
 
 
-def _without_comments(body: str) -> str:
-    # Comments inside code are code.
-    kept: list[str] = []
-    lines = body.split("\n")
-    at = start = 0
-    while at < len(lines):
-        fence = _FENCE.match(lines[at])
-        if not fence:
-            at += 1
-            continue
-        end = fence_end(lines, at + 1, fence.group(2))
-        kept.extend((without_comments("\n".join(lines[start:at])), "\n".join(lines[at:end])))
-        at = start = end
-    kept.append(without_comments("\n".join(lines[start:])))
-    return "\n".join(kept)
-
-
 def _split_definitions(lines: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the lines without reference definitions, and the definitions."""
     kept: list[str] = []
     definitions: dict[str, str] = {}
     at = 0
     while at < len(lines):
-        fence = _FENCE.match(lines[at])
+        fence = FENCE.match(lines[at])
         if fence:
             end = fence_end(lines, at + 1, fence.group(2))
             kept.extend(lines[at:end])
