@@ -27,6 +27,7 @@ BUILT_AT_RUN_TIME = {
     "citewell.ingest.content_types.labels": "collected as `_PATTERNS`",
     "citewell.ingest.extract.html.title": "an escaped name after one dash",
     "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
+    "citewell.ingest.extract.markdown.set_aside": "digits between two marks",
     "citewell.ingest.packages.docstrings": "an escaped name before brackets",
     "citewell.research.compare": "an escaped name between the ends of words",
     "citewell.research.frontier": "an escaped name",
