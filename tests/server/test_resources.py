@@ -234,5 +234,6 @@ async def test_what_is_not_a_resource_of_the_caller_is_not_found(mode: str, code
         errors = [await refusal(client, uri) for uri in wrong]
 
     assert [error.code for error in errors] == [code] * len(wrong)
-    assert [error.data for error in errors] == [{"uri": uri} for uri in wrong]
+    # An error repeats the beginning of a long name.
+    assert [error.data for error in errors] == [{"uri": uri[:200]} for uri in wrong]
     assert all(len(error.message) < 500 for error in errors)

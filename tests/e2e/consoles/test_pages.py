@@ -30,15 +30,15 @@ def test_a_question_with_a_key_leads_to_the_quote_in_its_page(tab: Tab) -> None:
     expect(page.locator("mark").first).to_contain_text("heron")
 
     page.locator("ol.cards a").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{HOSTILE} – Herons")
     expect(page.locator("mark").first).to_be_in_viewport()
     page.locator("summary", has_text="Links").click()
     page.locator(".about-page a:visible", has_text="Owls").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
     expect(page).to_have_title("Owls · Citewell")
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
-    expect(page).to_have_title(f"{HOSTILE} · Citewell")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{HOSTILE} – Herons")
+    expect(page).to_have_title(f"{HOSTILE} – Herons · Citewell")
 
 
 def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:

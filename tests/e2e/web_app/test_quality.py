@@ -100,10 +100,10 @@ def test_what_is_only_read_needs_no_scripts(browser: Browser, scene: Scene) -> N
 def test_pages_are_filtered_and_sorted(tab: Tab) -> None:
     page = tab.open("/library/pages")
     rows = page.locator(".site-row .site-name a")
-    expect(rows).to_have_text([HOSTILE, "Owls", "The heron handbook"])
+    expect(rows).to_have_text([f"{HOSTILE} – Hostile", "Owls", "The heron handbook"])
 
     page.get_by_label("Sort by").select_option("-title")
-    expect(rows).to_have_text(["The heron handbook", "Owls", HOSTILE])
+    expect(rows).to_have_text(["The heron handbook", "Owls", f"{HOSTILE} – Hostile"])
     page.get_by_label("Sort by").select_option("-size")
     expect(rows.first).to_have_text("The heron handbook")
     page.get_by_label("Filter by title or URL").fill("nothing like it")
