@@ -90,6 +90,16 @@ def test_what_is_nested_too_deeply_keeps_no_other_rule_from_hiding(deep: str) ->
     assert page.text == "Herons wade.\n"
 
 
+@pytest.mark.parametrize("name", ["--fadeOut", "--A", "--É"])
+def test_a_custom_property_hides_whatever_letters_it_has(name: str) -> None:
+    page = extracted(
+        f"<style>:root{{{name}:none}}.x{{display:var({name})}}</style>"
+        "<p>Herons wade.</p><p class=x>No."
+    )
+
+    assert page.text == "Herons wade.\n"
+
+
 @pytest.mark.parametrize("sheet", HOSTILE_SHEETS.values(), ids=HOSTILE_SHEETS.keys())
 def test_a_hostile_sheet_takes_bounded_time(sheet: str) -> None:
     started = time.process_time()

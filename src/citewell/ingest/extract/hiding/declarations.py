@@ -128,7 +128,8 @@ def expand(nodes: Iterable[Node]) -> Iterator[Declaration]:
         if len(value) > _MAX_VALUE_CHARACTERS:
             continue
         if node.name.startswith("--"):
-            yield Declaration(node.name, value, node.important)
+            # References are read in lower case, so two names that differ in case alone are one.
+            yield Declaration(node.name.lower(), value, node.important)
             continue
         for name, longhand in longhands(node.lower_name, value):
             yield Declaration(name, longhand, node.important)
