@@ -6,7 +6,7 @@ from collections import Counter
 
 MAX_SESSIONS_OF_CALLER = 1_000
 """Of one caller; see `share_of`."""
-TOO_MANY_SESSIONS = "Too many open sessions of yours; end some."
+TOO_MANY_SESSIONS = "You have too many open sessions; close some of them first."
 
 
 class OpenSessions:
